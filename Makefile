@@ -1,0 +1,69 @@
+# Mayfly: `make run` and `make test` are all you need; `make help` lists the rest.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+VENV ?= .venv
+PY := $(VENV)/bin/python
+PORT ?= 8000
+SIZE ?= everyday
+
+# The newest Python we support that is here (override with make PYTHON=…).
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+  $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+  && echo $$p && break; done)
+
+export MAYFLY_PORT ?= $(PORT)
+
+run: setup ## set up what is missing, then run the whole system (PORT=8000)
+	@exec $(PY) manage.py up
+
+setup: $(VENV)/installed ## the virtual environment with what the system runs on
+
+test: $(VENV)/installed-tests browser ## set up what is missing, then every test
+	@$(PY) -m tests.run --size $(SIZE)
+
+deep: $(VENV)/installed-tests browser ## the same tests at full size
+	@$(PY) -m tests.run --size full
+
+bench: $(VENV)/installed-tests ## measure: one JSON line a figure, ours beside a peer
+	@$(PY) -m tests.bench
+
+lint: $(VENV)/installed-tests ## ruff, mypy, import ladder, migrations
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
+	@$(PY) manage.py makemigrations --check --dry-run
+
+clean: ## remove the virtual environment, caches and the demo's data
+	rm -rf $(VENV) .mayfly .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/python:
+	@test -n "$(PYTHON)" || { echo "mayfly: No Python 3.11, 3.12 or 3.13 was found. Install one, or name it: make PYTHON=/path/to/python3.12 run." >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "mayfly: $(PYTHON) lacks the venv module. On Debian and Ubuntu: apt-get install python3-venv; then run make again." >&2; exit 2; }
+	@echo "mayfly: making $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: requirements.txt | $(VENV)/python
+	@echo "mayfly: installing packages (a minute or two the first time)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+	@touch $@
+
+$(VENV)/installed-tests: requirements.txt tests/requirements.txt | $(VENV)/python
+	@echo "mayfly: installing packages for tests (a minute or two the first time)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+	@touch $(VENV)/installed $@
+
+# Chromium through apt where that can be had; without it the browser tests skip with a sentence,
+# except in CI, where they must run.
+browser:
+	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \
+	|| { command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && echo "mayfly: installing chromium" \
+	&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
+	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
+
+.PHONY: run setup test deep bench lint clean help browser
