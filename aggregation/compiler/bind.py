@@ -1,0 +1,286 @@
+"""Bind a query: the parser's tree to our own, with every name resolved in its scope.
+
+Each look-up is put before the rules on names. What a rule has refused, and what this small
+language has no word for, becomes `Opaque`: the rest of the query can still be judged, and a query
+with anything opaque in it never leaves the compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from aggregation.compiler import bounds
+from aggregation.compiler.bind_expression import Expressions, folded
+from aggregation.compiler.diagnostics import Finding
+from aggregation.compiler.guard import names
+from aggregation.compiler.lineage import DomainOf, common_field, origin_of, type_of
+from aggregation.compiler.parse import Statement
+from aggregation.compiler.rules import Verdicts
+from aggregation.compiler.scope import Relation, Scope, Tables
+from aggregation.compiler.tree import (
+    Block,
+    Compare,
+    Expr,
+    Field,
+    Item,
+    Join,
+    Logic,
+    Opaque,
+    Ref,
+    Select,
+    Source,
+    Union,
+)
+
+Steps = dict[str, Block]
+
+
+@dataclass
+class Binder:
+    """Binds the queries of one statement."""
+
+    statement: Statement
+    tables: Tables
+    domain_of: DomainOf
+    verdicts: Verdicts
+    # Ids of nodes that a rule on syntax has refused.
+    refused: frozenset[int] = frozenset()
+    # Every SELECT bound so far, steps that nothing reads included.
+    bound: list[Select] = field(default_factory=list)
+    # What was judged and does not reach a device.
+    left_out: list[Expr] = field(default_factory=list)
+    # Nodes that stand in more than one place, counted each time.
+    copied: int = 0
+
+    def query(
+        self, node: exp.Expr, steps: Steps | None = None, outer: Scope | None = None
+    ) -> Block:
+        """One query with all it contains."""
+        while isinstance(node, exp.Subquery | exp.Paren):
+            steps = self.steps(node, steps or {})
+            node = node.this
+        if isinstance(node, exp.Union):
+            return self._union(node, self.steps(node, steps or {}), outer)
+        if isinstance(node, exp.Select):
+            return self.select(node, self.steps(node, steps or {}), outer)
+        if id(node) not in self.refused:
+            self._refuse("unsupported", node, "This is not a SELECT.", "Write a SELECT.")
+        return _unknown(self.statement.at(node))
+
+    def steps(self, node: exp.Expr, known: Steps) -> Steps:
+        """The steps that WITH names, each able to read those before it."""
+        with_ = node.args.get("with_")
+        found = dict(known)
+        here: list[str] = []
+        for cte in with_.expressions if with_ else ():
+            name = folded(cte.alias)
+            at = self.statement.at(cte.args["alias"])
+            self._new_name(names.NewName(name, at, (*self.tables.taken, *here)))
+            here.append(name)
+            found[name] = self.renamed(self.query(cte.this, found), cte.args["alias"])
+        return found
+
+    def select(self, node: exp.Select, steps: Steps, outer: Scope | None = None) -> Select:
+        scope = Scope(outer=outer)
+        expressions = Expressions(self, scope, steps)
+        source = self._from(node, scope, steps)
+        joined, columns = node.args.get("joins") or (), node.expressions
+        if len(joined) >= bounds.MAX_SOURCES or len(columns) > bounds.MAX_COLUMNS:
+            message = f"A SELECT has at most {bounds.MAX_SOURCES} sources and "
+            message += f"{bounds.MAX_COLUMNS} columns."
+            self._refuse("too_large", node, message, "Split it into steps.")
+            return _unknown(self.statement.at(node))
+        joins = tuple(self._join(j, scope, steps, expressions) for j in joined)
+        items = tuple(self._item(n, i, expressions) for i, n in enumerate(columns, 1))
+        scope.items = items
+        self._order(node, expressions)
+        where, group, having = (node.args.get(k) for k in ("where", "group", "having"))
+        select = Select(
+            items=items,
+            source=source,
+            joins=joins,
+            where=expressions.bind(where.this) if where else None,
+            group=self._group(group, expressions) if group else None,
+            having=expressions.bind(having.this) if having else None,
+            distinct=bool(node.args.get("distinct")),
+            fields=tuple(self._field(item) for item in items),
+            at=self.statement.at(node),
+            known=not any(n.is_star for n in node.expressions),
+        )
+        self.bound.append(select)
+        return select
+
+    def _order(self, node: exp.Select, expressions: Expressions) -> None:
+        """ORDER BY is left out, but it may name nothing that a query may not read."""
+        order = node.args.get("order")
+        for term in order.expressions if order else ():
+            if not isinstance(term.this, exp.Literal):
+                self.left_out.append(expressions.bind(term.this))
+
+    def _from(self, node: exp.Select, scope: Scope, steps: Steps) -> Source | None:
+        from_ = node.args.get("from_")
+        return self._source(from_.this, scope, steps) if from_ else None
+
+    def _source(self, node: exp.Expr, scope: Scope, steps: Steps) -> Source:
+        at = self.statement.at(node)
+        alias_node = node.args.get("alias")
+        alias = folded(node.alias) if alias_node is not None else ""
+        relation: Relation | None = None
+        fields: tuple[Field, ...] = ()
+        own = ""
+        if isinstance(node, exp.Subquery) and id(node) not in self.refused:
+            block = self.renamed(self.query(node.this, self.steps(node, steps)), alias_node)
+            relation, fields = block, block.fields
+        elif isinstance(node, exp.Table) and id(node) not in self.refused:
+            own = folded(node.name)
+            if alias_node is not None and alias_node.args.get("columns"):
+                message = "A table's columns cannot be renamed by a list."
+                self._refuse("column_list", node, message, "Use AS in SELECT.")
+            relation, fields = self._table(node, own, steps, at)
+        elif id(node) not in self.refused:
+            message = "This is neither a stream nor a subquery in brackets."
+            self._refuse("unsupported", node, message, "Read a stream or (SELECT …).")
+        if relation is None:
+            relation = _unknown(at)
+        source = Source(f"s{len(scope.sources) + 1}", relation, fields, at)
+        name = alias or own or source.name
+        taken = (*self.tables.taken, *(n for n, _ in scope.sources))
+        is_own = name == own and all(n != name for n, _ in scope.sources)
+        if alias or own:
+            self._new_name(names.NewName(name, at, taken, own=is_own))
+        scope.sources.append((name, source))
+        return source
+
+    def _table(
+        self, node: exp.Table, name: str, steps: Steps, at: int
+    ) -> tuple[Relation | None, tuple[Field, ...]]:
+        schema = str(node.args.get("db") or node.args.get("catalog") or "") or None
+        if schema is None and name in steps:
+            return steps[name], steps[name].fields
+        lookup = self.tables.lookup(name, schema, at)
+        for rule in names.TABLE_RULES:
+            finding = rule(lookup)
+            if finding and self.verdicts.give(rule.__name__, self.statement.part, [finding]):
+                return None, ()
+        if schema is None and lookup.declared:
+            return self.tables.readable[name]
+        return None, ()
+
+    def renamed(self, block: Block, alias: exp.Expr | None) -> Block:
+        """Apply a column list, `name(a, b)`: columns get new names and keep their origin."""
+        columns = list(alias.args.get("columns") or ()) if alias is not None else []
+        if not columns:
+            return block
+        if len(columns) != len(block.fields) and alias is not None:
+            message = f"The list names {len(columns)} columns of {len(block.fields)}."
+            self._refuse("column_list", alias, message, "Name every column once.")
+            return block
+        source = Source("s1", block, block.fields, block.at)
+        items = tuple(
+            Item(folded(c.name), Ref("s1", f, self.statement.at(c)), self.statement.at(c))
+            for c, f in zip(columns, block.fields, strict=True)
+        )
+        fields = tuple(self._field(item) for item in items)
+        return Select(items, source, (), None, None, None, False, fields, block.at)
+
+    def _join(self, node: exp.Join, scope: Scope, steps: Steps, expressions: Expressions) -> Join:
+        left = list(scope.sources)
+        source = self._source(node.this, scope, steps)
+        at = self.statement.at(node)
+        using = node.args.get("using") or ()
+        on: Expr | None = expressions.bind(node.args["on"]) if node.args.get("on") else None
+        if id(node) in self.refused:
+            on = Opaque(at)
+        elif using:
+            pairs = tuple(self._using(c, left, source, scope) for c in using)
+            on = pairs[0] if len(pairs) == 1 else Logic("AND", pairs, at)
+        return Join(source, on, str(node.args.get("side") or "").upper() == "LEFT", at)
+
+    def _using(
+        self, column: exp.Expr, left: list[tuple[str, Source]], source: Source, scope: Scope
+    ) -> Expr:
+        name, at = folded(column.name), self.statement.at(column)
+        before = Scope(sources=left, merged=dict(scope.merged))
+        found, there = before.find(name, None), source.field(name)
+        if len(found) != 1 or there is None:
+            message = f"USING names {name[:60]}, which is not one column on each side."
+            self._refuse("unknown_column", column, message, "Write ON a.column = b.column.")
+            return Opaque(at)
+        one = replace(found[0], at=at)
+        scope.merged[name] = one
+        return Compare("=", one, Ref(source.name, there, at), at)
+
+    def _item(self, node: exp.Expr, place: int, expressions: Expressions) -> Item:
+        at = self.statement.at(node)
+        if isinstance(node, exp.Alias):
+            return Item(folded(node.alias), expressions.bind(node.this), at)
+        value = expressions.bind(node)
+        inner = node
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        if isinstance(inner, exp.Column) and not inner.is_star:
+            return Item(folded(inner.name), value, at)
+        return Item(f"column_{place}", value, at, named=False)
+
+    def _group(self, group: exp.Group, expressions: Expressions) -> tuple[Expr, ...]:
+        found = [self._group_term(node, expressions) for node in group.expressions]
+        # ROLLUP and the like have no terms; they are refused elsewhere.
+        return tuple(dict.fromkeys(found)) or (Opaque(self.statement.at(group)),)
+
+    def _group_term(self, node: exp.Expr, expressions: Expressions) -> Expr:
+        items = expressions.scope.items
+        if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+            place = int(node.name) if len(node.name) < 6 else 0
+            if 1 <= place <= len(items):
+                return expressions.again(items[place - 1].value, self.statement.at(node))
+            message = f"GROUP BY {node.name[:20]} names no column of the SELECT."
+            self._refuse("group_position", node, message, f"There are {len(items)}.")
+            return Opaque(self.statement.at(node))
+        value = expressions.bind(node)
+        if isinstance(node, exp.Column) and not node.table:
+            self._judge_group(node, value, expressions)
+        return value
+
+    def _judge_group(self, node: exp.Column, value: Expr, expressions: Expressions) -> None:
+        """GROUP BY x where x is a column and, as an alias, something else."""
+        name = folded(node.name)
+        other = expressions.scope.alias(name)
+        if other is not None and other != value and not isinstance(value, Opaque):
+            message = f"{name} is a column and also the alias of something else; "
+            message += "GROUP BY takes the column."
+            hint = "Rename the alias, or group by the column's position."
+            self._refuse("ambiguous_group", node, message, hint)
+
+    def _field(self, item: Item) -> Field:
+        return Field(item.name, type_of(item.value), origin_of(item.value, self.domain_of))
+
+    def _union(self, node: exp.Union, steps: Steps, outer: Scope | None) -> Union:
+        parts: list[exp.Expr] = []
+        rest: exp.Expr = node
+        while isinstance(rest, exp.Union) and (rest is node or not rest.args.get("with_")):
+            parts.append(rest.expression)
+            rest = rest.this
+        branches = tuple(self.query(p, steps, outer) for p in (rest, *reversed(parts)))
+        widths = {len(b.fields) for b in branches}
+        if len(widths) != 1:
+            message = "The SELECTs of this UNION ALL have different numbers of columns."
+            self._refuse("union_columns", node, message, "Give each the same columns.")
+        columns = zip(*(b.fields for b in branches), strict=False)
+        fields = tuple(common_field(c, self.domain_of) for c in columns)
+        return Union(branches, fields, self.statement.at(node))
+
+    def _new_name(self, new: names.NewName) -> None:
+        finding = names.shadowing(new)
+        if finding:
+            self.verdicts.give("shadowing", self.statement.part, [finding])
+
+    def _refuse(self, rule: str, node: exp.Expr, message: str, hint: str) -> None:
+        finding = Finding(message, hint, at=self.statement.at(node))
+        self.verdicts.give(rule, self.statement.part, [finding])
+
+
+def _unknown(at: int) -> Select:
+    """Stands where something was refused that would have been a relation."""
+    return Select((), None, (), None, None, None, False, (), at, known=False)

@@ -1,0 +1,1 @@
+"""The language all parts share: streams, domains, windows, specs, tasks and updates."""
