@@ -1,0 +1,168 @@
+"""Emissions against numbers worked out by hand from the file of factors."""
+
+import re
+
+import numpy as np
+import pytest
+
+from aggregation.errors import Problem
+from aggregation.protocol.anonymization import GRID, JointClipping
+from aggregation.protocol.shipped import ACTIVITIES
+from aggregation.release.clipping import ClipUncertainty
+from aggregation.release.emission_factors import factor_table
+from aggregation.release.emissions import emission_tables
+from aggregation.release.estimates import cell_estimates
+from aggregation.release.grouping import Grouping
+from aggregation.release.noise import add_noise
+from aggregation.release.noised import Noised
+from aggregation.release.recipe import Recipe
+from aggregation.release.tables import Table
+from tests.aggregation.release.examples import METRICS, recipe, report_of
+
+# Region 1 lies in Germany, 2 in the United Kingdom, 3 in the United States, 4 in a country without
+# figures of its own.
+BY_COUNTRY = Grouping.by("country", "region", ["DE", "GB", "US", "XX"])
+DOMAINS = {"region": ("1", "2", "3", "4"), "activity": ("walking", "driving", "bus"),
+           "direction": ("within", "outbound")}  # fmt: skip
+
+
+def _recipe(**changes: object) -> Recipe:
+    # One grid unit is one kilometre.
+    return recipe(mechanism=JointClipping(clip=float(GRID)), domains=DOMAINS, **changes)
+
+
+def _tables(made: Recipe, kilometres: np.ndarray, **options: object) -> dict[tuple, Table]:
+    """Emissions of so many kilometres in each (region, activity, direction), without noise."""
+    sums = np.repeat(kilometres.reshape(-1, 1), 3, axis=1)
+    cells = cell_estimates(Noised(sums), made, **options)
+    found = emission_tables(cells, made, grouping=BY_COUNTRY)
+    return {table.cells.names: table for table in found}
+
+
+HUGE = 10**9
+# Hand-worked, in grams per passenger-kilometre:
+# DE  (0.659·170 + 0.317·171 + 0.003·47) / 0.979 / 1.42 = (112.03 + 54.207 + 0.141)/0.979/1.42
+# GB  (0.511·170 + 0.419·171 + 0.008·47) / 0.938 / 1.58 = (86.87 + 71.649 + 0.376)/0.938/1.58
+# US  248.5485 / 1.67
+# XX  (86.87 + 71.649 + 0.376)/0.938/1.45
+DRIVING = {"DE": 119.681, "GB": 107.215, "US": 148.8314, "XX": 116.827}
+
+
+@pytest.mark.parametrize("country", DRIVING)
+def test_driving_is_fleet_mix_times_intensity_over_occupancy(country: str) -> None:
+    factor = factor_table().factor("driving", country)
+    assert factor.grams_per_km == pytest.approx(DRIVING[country], rel=1e-4)
+    assert factor.is_average is (country != "US")
+
+
+def test_cells_are_kilometres_times_their_factor() -> None:
+    made = _recipe()
+    table = _tables(made, np.full((4, 3, 2), HUGE))["region", "activity", "direction"]
+    column = table.column("co2e_kg")
+    values = column.values.reshape(4, 3, 2)
+    np.testing.assert_array_equal(values[:, 0], 0)  # walking
+    np.testing.assert_allclose(values[0, 1], 119_681_000, rtol=1e-4)
+    np.testing.assert_allclose(values[2, 1], 148_831_400, rtol=1e-4)
+    np.testing.assert_allclose(values[:, 2], 97_000_000)  # bus: 97 g everywhere
+    basis = column.notes[0]
+    told = [None if a else basis.texts[c] for a, c in zip(basis.absent, basis.codes, strict=True)]
+    assert told[0] is None  # nothing burnt, nothing averaged
+    by_place = np.array(told, dtype=object).reshape(4, 3, 2)
+    assert by_place[2, 1, 0] == "the country's own figures"
+    assert by_place[3, 1, 0] == "averages"
+
+
+def test_sums_are_of_all_cells() -> None:
+    made, rng = _recipe(), np.random.default_rng(1)
+    kilometres = rng.integers(HUGE, 2 * HUGE, (4, 3, 2))
+    tables = _tables(made, kilometres)
+    assert len(tables) == 12
+    cells = tables["region", "activity", "direction"].column("co2e_kg").values.reshape(4, 3, 2)
+    for names, axes in ((("region",), (1, 2)), (("activity",), (0, 2)), ((), (0, 1, 2))):
+        found = tables[names].column("co2e_kg").values
+        np.testing.assert_allclose(found, np.atleast_1d(cells.sum(axis=axes)), rtol=1e-12)
+    by_country = tables["country", "direction"].column("co2e_kg").values.reshape(4, 2)
+    np.testing.assert_allclose(by_country, cells.sum(axis=1), rtol=1e-12)
+    basis = tables[()].column("co2e_kg").notes[0]
+    assert basis.texts[basis.codes[0]] == "partly averages"
+
+
+def test_the_interval_of_a_cell_is_that_of_its_kilometres() -> None:
+    made = _recipe()
+    clip = ClipUncertainty("num_trips", dict.fromkeys(METRICS, 2.0))
+    kilometres = np.full((4, 3, 2), HUGE)
+    table = _tables(made, kilometres, clip=clip)["region", "activity", "direction"]
+    cells = cell_estimates(Noised(np.full((24, 3), HUGE)), made, clip=clip)
+    column = table.column("co2e_kg")
+    driving = 6 * 2 + 2  # the United States, within
+    factor = 0.2485485 / 1.67
+    assert column.noise_half_width[driving] == pytest.approx(
+        factor * cells.law.noise.half_width[0, 1]
+    )
+    assert cells.clip is not None
+    assert column.clip_uncertainty is not None
+    assert column.clip_uncertainty[driving] == pytest.approx(factor * cells.clip[driving, 1])
+
+
+def test_intervals_of_sums_cover() -> None:
+    """No kilometres at all, 3,000 releases of 24 cells: 95 % within, ±2 points (5 std errors)."""
+    count = 3000
+    wide = {"release": tuple(map(str, range(count))), **DOMAINS}
+    made = recipe(mechanism=JointClipping(clip=float(GRID)), domains=wide, epsilon="0.5")
+    sums = np.zeros(made.shape)
+    sums[:, 1] = 10**12  # far above suppression
+    noised = add_noise(report_of(sums), made)
+    cells = cell_estimates(noised, made)
+    tables = {t.cells.names: t for t in emission_tables(cells, made, grouping=BY_COUNTRY)}
+    for names in (("release",), ("release", "country"), ("release", "activity")):
+        column = tables[names].column("co2e_kg")
+        truth = np.median(column.values.reshape(count, -1), axis=0)
+        inside = np.abs(
+            column.values.reshape(count, -1) - truth
+        ) <= column.noise_half_width.reshape(count, -1)
+        assert np.abs(inside.mean(axis=0)[truth > 0] - 0.95).max() < 0.02
+
+
+def test_what_drowns_is_suppressed() -> None:
+    made = _recipe()
+    table = _tables(made, np.full((4, 3, 2), 1))["region", "activity", "direction"]
+    values = table.column("co2e_kg").values.reshape(4, 3, 2)
+    assert (values[:, 0] == 0).all()
+    assert np.isnan(values[:, 1:]).all()
+    assert table.sentences[table.reasons[2]] == "The noise is more than 5 % of the emissions."
+
+
+def test_every_figure_has_a_source_a_year_and_a_unit() -> None:
+    table = factor_table()
+    assert len({(r.quantity, r.activity, r.fuel, r.country) for r in table.rows}) == len(table.rows)
+    for row in table.rows:
+        assert len(row.source) > 20
+        assert 2000 < row.year <= 2026
+        assert re.fullmatch(
+            r"(g CO2e/(passenger|vehicle)-km)|persons/vehicle|share of cars", row.unit
+        )
+        assert row.country == "*" or re.fullmatch("[A-Z]{2}", row.country)
+        assert 0 <= row.value < 400
+
+
+def test_every_activity_of_the_stream_has_a_factor() -> None:
+    for activity in ACTIVITIES:
+        assert factor_table().factor(str(activity), "XX").grams_per_km >= 0
+    with pytest.raises(Problem, match="no emission factor for the activity 'sailing'"):
+        factor_table().factor("sailing", "DE")
+
+
+def test_without_countries_the_average_is_taken() -> None:
+    made = recipe(mechanism=JointClipping(clip=float(GRID)),
+                  domains={"activity": ("driving",), "direction": ("within",)})  # fmt: skip
+    cells = cell_estimates(Noised(np.full((1, 3), HUGE)), made)
+    table = next(emission_tables(cells, made))
+    assert table.column("co2e_kg").values[0] == pytest.approx(HUGE * DRIVING["XX"] / 1000, rel=1e-4)
+
+
+def test_a_task_with_countries_uses_them() -> None:
+    made = recipe(mechanism=JointClipping(clip=float(GRID)),
+                  domains={"country": ("DE", "US"), "activity": ("driving",)})  # fmt: skip
+    cells = cell_estimates(Noised(np.full((2, 3), HUGE)), made)
+    values = next(emission_tables(cells, made)).column("co2e_kg").values
+    np.testing.assert_allclose(values, [HUGE * 0.119681, HUGE * 0.1488314], rtol=1e-4)
