@@ -1,0 +1,203 @@
+"""The device API over HTTP: six calls, no cookies, no name, nothing but what the protocol says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+import aiohttp
+
+from aggregation.errors import Problem
+from aggregation.protocol.messages import (
+    Active,
+    AssignmentRequest,
+    Assignments,
+    CheckIn,
+    Failure,
+    Offers,
+    SessionOver,
+    read_answer,
+    read_status,
+    write,
+)
+from devices_sim.device import once_only
+
+# No answer of this protocol is longer; what is, was not meant for us.
+MAX_ANSWER: Final = 1 << 20
+_HEADERS: Final = {"User-Agent": "mayfly", "Accept-Encoding": "identity"}
+_JSON: Final = {**_HEADERS, "Content-Type": "application/json"}
+
+
+_Answer = TypeVar("_Answer", Offers, Assignments)
+
+
+class NotReached(Exception):
+    """There was no answer, or none that this protocol knows."""
+
+
+class Busy(NotReached):
+    """The server asks for quiet for so many seconds of machine time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+class Declined(NotReached):
+    """The server says why it will not answer this, such as that there is no such population."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+
+
+@dataclass
+class Meter:
+    """Bytes on the wire: bodies, headers and first lines, both ways."""
+
+    up: int = 0
+    down: int = 0
+
+
+class DeviceApi(Protocol):
+    """What a phone can ask of a server. Each call adds its bytes to the meter."""
+
+    async def active(self, message: Active, meter: Meter) -> None: ...
+
+    async def check_in(self, message: CheckIn, meter: Meter) -> Offers: ...
+
+    async def assignments(self, message: AssignmentRequest, meter: Meter) -> Assignments: ...
+
+    async def client_task(self, sha256: str, meter: Meter) -> bytes: ...
+
+    async def upload(
+        self, *, session: str, update: str, token: str, sealed: bytes, meter: Meter
+    ) -> once_only.Answer: ...
+
+    async def status(self, *, session: str, update: str, meter: Meter) -> once_only.Answer: ...
+
+
+class HttpApi:
+    """One server's device API; phones of a process may share it and its connections."""
+
+    def __init__(self, http: aiohttp.ClientSession, base_url: str) -> None:
+        self._http = http
+        self._base = f"{base_url.rstrip('/')}/device/v1"
+
+    async def active(self, message: Active, meter: Meter) -> None:
+        await self._expect(204, "POST", "/active", meter, write(message))
+
+    async def check_in(self, message: CheckIn, meter: Meter) -> Offers:
+        return _read(Offers, await self._expect(200, "POST", "/check-in", meter, write(message)))
+
+    async def assignments(self, message: AssignmentRequest, meter: Meter) -> Assignments:
+        body = await self._expect(200, "POST", "/assignments", meter, write(message))
+        return _read(Assignments, body)
+
+    async def client_task(self, sha256: str, meter: Meter) -> bytes:
+        # By its hash, not by an address that a server could make up for one phone alone.
+        return await self._expect(200, "GET", f"/client-tasks/{sha256}", meter)
+
+    async def upload(
+        self, *, session: str, update: str, token: str, sealed: bytes, meter: Meter
+    ) -> once_only.Answer:
+        headers = {**_HEADERS, "Mayfly-Update": update, "Mayfly-Token": token}
+        headers["Content-Type"] = "application/octet-stream"
+        path = f"/sessions/{session}/updates"
+        status, _ = await self._call("POST", path, meter, sealed, headers)
+        return _UPLOADED.get(status, once_only.NoAnswer())
+
+    async def status(self, *, session: str, update: str, meter: Meter) -> once_only.Answer:
+        path = f"/sessions/{session}/updates/{update}"
+        status, body = await self._call("GET", path, meter)
+        if status == 404:
+            return once_only.UnknownSession()
+        if status != 200:
+            return once_only.NoAnswer()
+        return _fared(body)
+
+    async def _expect(
+        self, wanted: int, method: str, path: str, meter: Meter, body: bytes = b""
+    ) -> bytes:
+        status, answer = await self._call(method, path, meter, body, _JSON if body else _HEADERS)
+        if status != wanted:
+            raise Declined(_said(answer)) if 400 <= status < 500 else NotReached
+        return answer
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        meter: Meter,
+        body: bytes = b"",
+        headers: dict[str, str] = _HEADERS,
+    ) -> tuple[int, bytes]:
+        try:
+            async with self._http.request(
+                method, self._base + path, data=body or None, headers=headers, allow_redirects=False
+            ) as response:
+                answer = await _bounded(response)
+                _count(meter, response, body, answer)
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+            raise NotReached from None
+        if response.status in (429, 503):
+            raise Busy(_seconds(response.headers.get("Retry-After", "")))
+        return response.status, answer
+
+
+def _said(body: bytes) -> str:
+    try:
+        return read_answer(Failure, body).error.message[:200]
+    except Problem:
+        return "It does not say why."
+
+
+_UPLOADED: Final[dict[int, once_only.Answer]] = {
+    202: once_only.Queued(),
+    410: once_only.SessionShut(),
+    411: once_only.NotTaken(),
+    413: once_only.NotTaken(),
+    422: once_only.NotTaken(),
+}
+
+
+def _read(kind: type[_Answer], body: bytes) -> _Answer:
+    try:
+        return read_answer(kind, body)
+    except Problem:
+        raise NotReached from None
+
+
+def _fared(body: bytes) -> once_only.Answer:
+    try:
+        status = read_status(body)
+    except Problem:
+        return once_only.NoAnswer()
+    if isinstance(status, SessionOver):
+        return once_only.Over(frozenset(status.counted))
+    return once_only.StillOpen()
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    """The body; one that is too long is left unread."""
+    if (response.content_length or 0) > MAX_ANSWER:
+        raise NotReached
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_ANSWER:
+            raise NotReached
+    return bytes(body)
+
+
+def _count(meter: Meter, response: aiohttp.ClientResponse, body: bytes, answer: bytes) -> None:
+    sent = response.request_info.headers
+    first = len(response.method) + len(response.url.raw_path) + len("  HTTP/1.1\r\n\r\n")
+    meter.up += first + sum(len(n) + len(v) + 4 for n, v in sent.items()) + len(body)
+    first = len("HTTP/1.1 200 \r\n\r\n") + len(response.reason or "")
+    meter.down += first + sum(len(n) + len(v) + 4 for n, v in response.raw_headers) + len(answer)
+
+
+def _seconds(text: str) -> float:
+    """Whole seconds, at most an hour; a minute where the server does not say."""
+    return min(float(text), 3600.0) if text.isascii() and text.isdigit() else 60.0

@@ -1,0 +1,1 @@
+"""Many phones at once: what drives them, and where their events come from."""
