@@ -1,0 +1,1 @@
+"""The shell around the aggregation: people, pages, the API, jobs and the database."""

@@ -1,0 +1,119 @@
+"""What people fill in about themselves and each other."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.core.exceptions import ValidationError
+
+from portal.accounts.models import Person, Role, Scope
+from portal.accounts.names import only_what_is_seen
+from portal.accounts.sign_in import TooManyFailures, admit, forgive
+from portal.accounts.tokens import LIFETIMES_DAYS
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": (
+            "This username and password do not belong together. Both must be typed exactly; "
+            "an operator can give you a new password."
+        ),
+        "inactive": "This username and password do not belong together.",
+    }
+    # Seconds to wait, where there were too many failures.
+    wait_seconds = 0
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return super().clean()
+        except TooManyFailures as problem:
+            self.wait_seconds = problem.wait_seconds
+            raise ValidationError(str(problem), code="throttled") from None
+
+
+class PasswordForm(PasswordChangeForm):
+    """The old password is counted like a sign-in: a borrowed screen is no place to guess it."""
+
+    field_order = ["old_password", "new_password1", "new_password2"]
+
+    def __init__(self, user: Person, *args: Any, now: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        self._now = now
+        self.fields["old_password"].label = "Password you have now"
+        self.fields["new_password1"].label = "New password"
+        self.fields["new_password1"].help_text = (
+            "At least 12 characters, and not a common one. Four random words are good and easy "
+            "to remember."
+        )
+        self.fields["new_password2"].label = "New password again"
+        self.fields["new_password2"].help_text = ""
+
+    def clean_old_password(self) -> str:
+        try:
+            attempt = admit(name=self.user.username, address="", now=self._now)
+        except TooManyFailures as problem:
+            raise ValidationError(str(problem), code="throttled") from None
+        old = super().clean_old_password()
+        forgive(attempt)
+        return old
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        new = cleaned.get("new_password1")
+        if new and new == cleaned.get("old_password"):
+            self.add_error("new_password1", "This is the password you have now. Choose another.")
+        return cleaned
+
+
+class ProfileForm(forms.ModelForm):
+    class Meta:
+        model = Person
+        fields = ["full_name", "email", "wants_email"]
+        labels = {"email": "E-mail address", "wants_email": "Send me notifications by e-mail"}
+        help_texts = {"full_name": "How others see you; your username where it is empty."}
+
+
+class RolesForm(forms.Form):
+    roles = forms.MultipleChoiceField(
+        label="What they may do",
+        choices=[(role.value, f"{role.label}: {role.does}") for role in Role],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="Nobody can approve a task of their own, whatever their roles are.",
+    )
+
+    def chosen(self) -> frozenset[Role]:
+        return frozenset(Role(value) for value in self.cleaned_data["roles"])
+
+
+class NewPersonForm(RolesForm, forms.ModelForm):
+    field_order = ["username", "full_name", "email", "roles"]
+
+    class Meta:
+        model = Person
+        fields = ["username", "full_name", "email"]
+        labels = {"email": "E-mail address"}
+        help_texts = {"username": "Small letters, digits, dots, hyphens and underscores."}
+
+    def clean_username(self) -> str:
+        return Person.normalize_username(self.cleaned_data["username"])
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        max_length=60,
+        validators=[only_what_is_seen],
+        help_text="What will use it, such as “nightly export”.",
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope.value, f"{scope.label}: {scope.allows}") for scope in Scope],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.READ.value],
+        help_text="No token can approve a task, make other tokens or change your password.",
+    )
+    lifetime_days = forms.TypedChoiceField(
+        label="Lifetime",
+        choices=[(days, f"{days} days") for days in LIFETIMES_DAYS],
+        coerce=int,
+        initial=90,
+    )

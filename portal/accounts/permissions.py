@@ -1,0 +1,30 @@
+"""Who may do what in the portal and its API; `portal.access` holds what lower apps use as well."""
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from portal.access import SignedIn, role_required, with_role
+from portal.accounts.models import Role, Scope
+
+__all__ = ["InPerson", "Operating", "SignedIn", "role_required", "with_role"]
+
+
+class InPerson(SignedIn):
+    """Signed in with a password. No token passes, whatever its scopes.
+
+    For what a leaked token must never be able to do: make or end tokens, change a password,
+    approve.
+    """
+
+    in_person = True
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.auth is not None:
+            self.message = "A token cannot do this: sign in with your password."
+            return False
+        return super().has_permission(request, view)
+
+
+# Operators, or their tokens with the scope `operate`.
+Operating = with_role(Role.OPERATOR, scope=Scope.OPERATE)

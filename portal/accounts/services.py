@@ -1,0 +1,159 @@
+"""Adding people, what they may do, and whether they may come in."""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from aggregation.clock import Clock
+from aggregation.errors import Problem
+from portal.accounts.models import Grant, Person, Role
+from portal.audit.services import Change, record
+
+# Without letters and digits that look alike; 20 of them are 98 random bits.
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+
+
+@dataclass(frozen=True)
+class StartingPassword:
+    """A password someone else chose. It is shown once; its owner must replace it."""
+
+    person: Person
+    password: str = field(repr=False)
+
+
+@transaction.atomic
+def add_person(
+    *,
+    username: str,
+    roles: Collection[Role],
+    clock: Clock,
+    actor: Person | None = None,
+    full_name: str = "",
+    email: str = "",
+) -> StartingPassword:
+    """Add someone with a random starting password. Without an actor, a command did it."""
+    password = _random_password()
+    person = Person(full_name=full_name, email=email, must_change_password=True)
+    person.username = Person.normalize_username(username)
+    person.set_password(password)
+    _check(person)
+    person.save()
+    record(action="person.added", subject=person, actor=actor, clock=clock)
+    change_roles(person=person, roles=roles, actor=actor, clock=clock)
+    return StartingPassword(person, password)
+
+
+@transaction.atomic
+def change_roles(
+    *, person: Person, roles: Collection[Role], clock: Clock, actor: Person | None
+) -> bool:
+    """Make these the person's roles: grant what is missing, withdraw the rest. True if any was."""
+    _lock_operators()
+    held = {Role(role) for role in person.grants.values_list("role", flat=True)}
+    granted = [role for role in Role if role in roles and role not in held]
+    withdrawn = [role for role in Role if role in held and role not in roles]
+    Grant.objects.bulk_create(Grant(person=person, role=role) for role in granted)
+    person.grants.filter(role__in=withdrawn).delete()
+    _refuse_to_be_without_operators(changed=Role.OPERATOR in withdrawn)
+    person.forget_roles()
+    for action, changed in (("role.granted", granted), ("role.withdrawn", withdrawn)):
+        for role in changed:
+            change = Change("role", *((None, role) if action == "role.granted" else (role, None)))
+            record(action=action, subject=person, actor=actor, clock=clock, changes=[change])
+    return bool(granted or withdrawn)
+
+
+@transaction.atomic
+def deactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
+    """Keep someone out from their next click on; their tokens stop, their history stays."""
+    if person.pk == actor.pk:
+        raise Problem("You cannot deactivate yourself.", hint="Ask another operator to do it.")
+    _lock_operators()
+    if not Person.objects.filter(pk=person.pk, is_active=True).update(is_active=False):
+        return False
+    _refuse_to_be_without_operators(changed=True)
+    person.is_active = False
+    _record_activity(person, actor, clock, "person.deactivated")
+    return True
+
+
+@transaction.atomic
+def reactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
+    if not Person.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
+        return False
+    person.is_active = True
+    _record_activity(person, actor, clock, "person.reactivated")
+    return True
+
+
+@transaction.atomic
+def give_starting_password(*, person: Person, actor: Person, clock: Clock) -> StartingPassword:
+    """For someone who forgot theirs: all their sessions end, and the next sign-in asks for a new
+    one. The audit log says who did it."""
+    if person.pk == actor.pk:
+        raise Problem("You know your password.", hint="Change it under My account.")
+    password = _random_password()
+    person.set_password(password)
+    person.must_change_password = True
+    person.save(update_fields=["password", "must_change_password"])
+    record(action="password.reset", subject=person, actor=actor, clock=clock)
+    return StartingPassword(person, password)
+
+
+@transaction.atomic
+def change_password(*, person: Person, password: str, clock: Clock) -> None:
+    """A person's own choice. Their other sessions end."""
+    person.set_password(password)
+    person.must_change_password = False
+    person.save(update_fields=["password", "must_change_password"])
+    record(action="password.changed", subject=person, actor=person, clock=clock)
+
+
+@transaction.atomic
+def change_profile(*, person: Person, changed: Collection[str], clock: Clock) -> None:
+    """Save what the person says about themselves.
+
+    The log names the fields and not what is in them: it cannot be cleaned, and an old e-mail
+    address is nobody's business.
+    """
+    if changed:
+        person.save(update_fields=list(changed))
+        change = Change("fields", None, ", ".join(changed))
+        record(action="person.changed", subject=person, actor=person, clock=clock, changes=[change])
+
+
+def _check(person: Person) -> None:
+    try:
+        person.full_clean()
+    except ValidationError as error:
+        name, sentences = next(iter(error.message_dict.items()))
+        message = f"{getattr(person, name, '')!r} does not do as {name.replace('_', ' ')}."
+        raise Problem(message, hint=sentences[0]) from None
+
+
+def _lock_operators() -> None:
+    """Two operators who withdraw each other's role at once wait for each other here."""
+    operators = Person.objects.filter(grants__role=Role.OPERATOR).order_by("pk")
+    list(operators.select_for_update(of=("self",)).values_list("pk", flat=True))
+
+
+def _refuse_to_be_without_operators(*, changed: bool) -> None:
+    """Asked after the change, in a statement of its own, so that it sees what others committed."""
+    if changed and not Grant.objects.filter(role=Role.OPERATOR, person__is_active=True).exists():
+        raise Problem(
+            "Nobody would be left to keep the system running: this is the last operator.",
+            hint="Make someone else an operator first.",
+        )
+
+
+def _record_activity(person: Person, actor: Person, clock: Clock, action: str) -> None:
+    change = Change("active", not person.is_active, person.is_active)
+    record(action=action, subject=person, actor=actor, clock=clock, changes=[change])
+
+
+def _random_password() -> str:
+    groups = ("".join(secrets.choice(_ALPHABET) for _ in range(5)) for _ in range(4))
+    return "-".join(groups)

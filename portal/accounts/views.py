@@ -1,0 +1,81 @@
+"""Signing in and out, and what one can change about oneself."""
+
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import LoginView
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from portal.accounts.forms import PasswordForm, ProfileForm, SignInForm
+from portal.accounts.models import Person, Role
+from portal.accounts.requests import PersonRequest, posted
+from portal.accounts.services import change_password, change_profile
+from portal.audit.services import record
+from portal.clock import civil_clock
+
+
+class SignIn(LoginView):
+    template_name = "accounts/login.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+    extra_context = {"section": "account", "all_roles": list(Role)}
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:  # type: ignore[override]
+        answer = super().form_valid(form)
+        person = form.get_user()
+        record(action="sign_in.accepted", subject=person, actor=person, clock=civil_clock())
+        return answer
+
+    def form_invalid(self, form: SignInForm) -> HttpResponse:  # type: ignore[override]
+        answer = super().form_invalid(form)
+        if form.wait_seconds:
+            answer.status_code = 429
+            answer["Retry-After"] = str(form.wait_seconds)
+        return answer
+
+
+@require_POST
+def switch_role(request: HttpRequest) -> HttpResponse:
+    """Demo only: become the demo person of a role, without a password."""
+    if not settings.DEMO:
+        raise Http404
+    role = request.POST.get("role", "")
+    if role not in Role.values:
+        raise Http404
+    person = get_object_or_404(Person, username=role, is_active=True)
+    login(request, person)
+    record(action="sign_in.accepted", subject=person, actor=person, clock=civil_clock())
+    return redirect("home")
+
+
+@login_required
+def account(request: PersonRequest) -> HttpResponse:
+    # A copy: the frame around the page shows who one is, not what was typed.
+    person = Person.objects.get(pk=request.user.pk)
+    form = ProfileForm(posted(request), instance=person)
+    if form.is_valid():
+        change_profile(person=person, changed=form.changed_data, clock=civil_clock())
+        messages.success(request, "Your profile is saved.")
+        return redirect("account")
+    return render(request, "accounts/account.html", {"section": "account", "form": form})
+
+
+@never_cache
+@login_required
+@sensitive_post_parameters()
+def password(request: PersonRequest) -> HttpResponse:
+    form = PasswordForm(request.user, posted(request), now=datetime.now(UTC))
+    if form.is_valid():
+        new = form.cleaned_data["new_password1"]
+        change_password(person=request.user, password=new, clock=civil_clock())
+        update_session_auth_hash(request, request.user)
+        messages.success(request, "Your password is changed. Your other sessions have ended.")
+        return redirect("account")
+    return render(request, "accounts/password.html", {"section": "account", "form": form})

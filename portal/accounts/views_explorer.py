@@ -1,0 +1,19 @@
+"""The page to read and try the API."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from portal.accounts.explorer import groups_of
+from portal.accounts.requests import PersonRequest
+from portal.openapi import document
+
+
+@login_required
+def explorer(request: PersonRequest) -> HttpResponse:
+    context = {
+        "section": "api",
+        "groups": groups_of(document()),
+        "origin": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render(request, "api/explorer.html", context)

@@ -1,0 +1,49 @@
+"""A person's API tokens. A new token's secret is in one answer and nowhere else."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_POST
+
+from aggregation.errors import Problem
+from portal.accounts.forms import TokenForm
+from portal.accounts.requests import PersonRequest, posted
+from portal.accounts.selectors import tokens_of
+from portal.accounts.tokens import NewToken, create_token, revoke_token
+from portal.clock import civil_clock
+
+
+@cache_control(no_store=True)
+@login_required
+def tokens(request: PersonRequest) -> HttpResponse:
+    form = TokenForm(posted(request))
+    created = _create(request, form) if form.is_valid() else None
+    context = {
+        "section": "account",
+        "form": TokenForm() if created else form,
+        "created": created,
+        "tokens": tokens_of(request.user, now=datetime.now(UTC)),
+    }
+    # Rendered, not redirected to: the secret must not wait in a session or an address.
+    return render(request, "accounts/tokens.html", context)
+
+
+@require_POST
+@login_required
+def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
+    token = get_object_or_404(request.user.tokens.select_related("owner"), pk=token_id)
+    if revoke_token(token=token, actor=request.user, clock=civil_clock()):
+        messages.success(request, f"The token {token.name!r} is revoked. It works no more.")
+    return redirect("tokens")
+
+
+def _create(request: PersonRequest, form: TokenForm) -> NewToken | None:
+    try:
+        return create_token(owner=request.user, clock=civil_clock(), **form.cleaned_data)
+    except Problem as problem:
+        form.add_error("name", str(problem))
+        return None

@@ -1,0 +1,35 @@
+"""What a reader of the audit log can ask for."""
+
+from django import forms
+
+from portal.audit.selectors import AuditFilter, values_in_log
+
+
+class AuditForm(forms.Form):
+    """Filters in the URL. Choices are what the log holds, so nothing can be asked in vain."""
+
+    person = forms.ChoiceField(required=False)
+    action = forms.ChoiceField(required=False)
+    object_type = forms.ChoiceField(required=False, label="Kind of object")
+    object_id = forms.CharField(required=False, max_length=100, label="Object id")
+    first_day = forms.DateField(
+        required=False, label="From", widget=forms.DateInput({"type": "date"})
+    )
+    last_day = forms.DateField(required=False, label="To", widget=forms.DateInput({"type": "date"}))
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self._offer("person", "actor", "Everyone")
+        self._offer("action", "action", "Every action")
+        self._offer("object_type", "object_type", "Every kind")
+
+    def wanted(self) -> AuditFilter:
+        """The filter; fields that make no sense have their error beside them and ask nothing."""
+        if not self.is_bound:
+            return AuditFilter()
+        self.is_valid()
+        return AuditFilter(**{k: v for k, v in self.cleaned_data.items() if v})
+
+    def _offer(self, field: str, column: str, everything: str) -> None:
+        options = [(value, value) for value in values_in_log(column)]
+        self.fields[field].choices = [("", everything), *options]  # type: ignore[attr-defined]

@@ -1,0 +1,37 @@
+"""Celery: the heartbeat. The database says what is due; jobs only ask it often."""
+
+import os
+import warnings
+
+from celery import Celery
+from celery.signals import setup_logging, worker_ready, worker_shutting_down
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+# Messages are JSON, never pickles: what Celery warns root of cannot happen.
+warnings.filterwarnings("ignore", message="You're running the worker with superuser")
+
+app = Celery("mayfly")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(related_name="jobs")
+
+
+@setup_logging.connect
+def _log_as_the_settings_say(**_: object) -> None:
+    """Connecting to this signal keeps Celery from putting its own handlers in place."""
+
+
+@worker_ready.connect
+def _start_heartbeat(sender: object, **_: object) -> None:
+    from portal import heartbeats
+
+    heartbeats.start_worker_heartbeat(str(getattr(sender, "hostname", "worker")))
+
+
+@worker_shutting_down.connect
+def _stop_heartbeat(**_: object) -> None:
+    from portal import heartbeats
+    from portal.collection import draining
+
+    draining.start()
+    heartbeats.stop_worker_heartbeat()

@@ -1,0 +1,192 @@
+"""The end of a session: no more updates, the rest of the queue, one flush, the hand-overs.
+
+Nothing here waits for Valkey inside a transaction, and every wait says that the session is alive.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+import redis
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import IntegrityError, connection
+
+from aggregation.protocol.windows import Window
+from portal.audit.services import move
+from portal.collection import handing_over, live
+from portal.collection.ending import find_takers
+from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
+from portal.collection.leaving import Leaving, make_ready
+from portal.collection.models import HandOver, Session
+from portal.collection.placing import bury
+from portal.collection.run import Run, look_seconds, rest, where
+from portal.tasks.models import TaskWindow
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+# A flush that the database's own rules refuse does not pass the next time either.
+MOST_REFUSALS = 3
+_TROUBLE = (DatabaseError, redis.RedisError)
+
+
+def complete(run: Run) -> None:
+    """Take the session to its end: flushed, or dead as a whole."""
+    _settle(run, Session.State.COMPLETING, lambda: _stop_taking(run))
+    _until(run, lambda: _is_queue_empty(run))
+    _until(run, lambda: _has_all_hand_overs(run))
+    takers = _await_takers(run, run.needs_takers())
+    if takers is None:
+        # Its devices find no receipt and send again: all of them alike, whatever it held.
+        bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
+        return
+    leaving = make_ready(
+        session=run.row,
+        summing=run.summing,
+        open_windows=_in_grace(run),
+        handing_over=takers.keys(),
+        clock=run.clock,
+    )
+    _flush(run, leaving, takers)
+    _push(run, leaving)
+
+
+def _stop_taking(run: Run) -> None:
+    if not move(run.row, to=Session.State.COMPLETING, clock=run.clock):
+        raise SessionOver(run.row.pk)
+
+
+def _is_queue_empty(run: Run) -> bool:
+    """Take what front ends have accepted: from here on they find no queue."""
+    live.close_queue(run.row.pk)
+    while batch := live.pop_closing(run.row.pk, BATCH):
+        run.summing.take(batch)
+        live.beat(run.row.pk)
+    return live.is_closing_empty(run.row.pk)
+
+
+def _has_all_hand_overs(run: Run) -> bool:
+    """Nothing more is handed over to a session that completes: what is on its way arrives."""
+    run.receive()
+    run.read_holds()
+    return handing_over.is_all_here(run.row)
+
+
+def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
+    """Wait for somebody who takes over; a worker that stops waits so long and no longer."""
+    deadline = None
+    while True:
+        with suppress(*_TROUBLE):
+            if (takers := find_takers(run, windows)) is not None:
+                return takers
+        if run.is_draining():
+            deadline = deadline or time.monotonic() + settings.DRAIN_SECONDS
+            if time.monotonic() >= deadline:
+                return None
+        _pause(run)
+
+
+def _in_grace(run: Run) -> list[Window]:
+    found: list[Window] = []
+
+    def read() -> bool:
+        rows = TaskWindow.objects.filter(pk__in=[row.pk for row in run.windows.values()])
+        found[:] = [row.as_window() for row in rows.filter(state=TaskWindow.State.GRACE)]
+        return True
+
+    _until(run, read)
+    return found
+
+
+def _flush(run: Run, leaving: Leaving, takers: Takers | None) -> None:
+    while takers is not None:
+        try:
+            _flush_to(run, leaving, takers)
+        except TakerGone:
+            takers = _await_takers(run, [small.window for small in leaving.small])
+        else:
+            return
+    bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
+    raise SessionOver(run.row.pk)
+
+
+def _flush_to(run: Run, leaving: Leaving, takers: Takers) -> None:
+    def attempt() -> None:
+        flush(session=run.row, leaving=leaving, takers=takers, clock=run.clock)
+
+    _settle(run, Session.State.FLUSHED, attempt)
+
+
+def _push(run: Run, leaving: Leaving) -> None:
+    """Give the sealed states to whom the committed rows name."""
+    states = {small.window.id: small for small in leaving.small}
+    deadline = time.monotonic() + handing_over.OVERDUE.total_seconds()
+    waiting: list[HandOver] = []
+
+    def read() -> bool:
+        rows = HandOver.objects.filter(session=run.row).select_related("successor", "window")
+        waiting[:] = list(rows)
+        return True
+
+    _until(run, read)
+    while waiting and time.monotonic() < deadline:
+        try:
+            row = waiting[-1]
+            handing_over.push(run.row, states[row.window.window], row.successor)
+            waiting.pop()
+        except redis.RedisError:
+            _pause(run)
+    if waiting:
+        log.error("Session %s could not reach its successors: what was small is lost.", run.row.pk)
+
+
+def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
+    """Try until the row has moved. Whether a commit went through, the row itself says."""
+    before, refusals = Session.State(run.row.state), 0
+    while True:
+        try:
+            attempt()
+        except DatabaseError as error:
+            refusals += isinstance(error, IntegrityError)
+            log.warning("Session %s tries again: %s.", run.row.pk, where(error))
+            connection.close()
+            if refusals >= MOST_REFUSALS:
+                raise
+        else:
+            return
+        state = _state(run)
+        if state == goal:
+            run.row.state = goal
+            return
+        if state not in (before, None):
+            raise SessionOver(run.row.pk)
+        _pause(run)
+
+
+def _state(run: Run) -> str | None:
+    """The row's state as it is in the database; nothing if that cannot be read now."""
+    with suppress(DatabaseError):
+        return Session.objects.values_list("state", flat=True).get(pk=run.row.pk)
+    connection.close()
+    return None
+
+
+def _until(run: Run, done: Callable[[], bool]) -> None:
+    """Do something until it is done; trouble with a part is waited out."""
+    while True:
+        try:
+            if done():
+                return
+        except _TROUBLE as error:
+            log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
+            connection.close()
+        _pause(run)
+
+
+def _pause(run: Run) -> None:
+    rest()
+    with suppress(redis.RedisError):
+        live.beat(run.row.pk)
+    time.sleep(min(0.2, look_seconds()))

@@ -1,0 +1,98 @@
+"""Hand-over: what is too small to be stored goes on, sealed, from one memory to another.
+
+The row comes first, in the sender's flush; the sealed state follows, through the memory-only
+queue. A successor completes only once everything that names it has arrived, or is overdue.
+"""
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from django.db import Error as DatabaseError
+
+from aggregation.errors import Problem
+from aggregation.protocol.refusal import BadUpdate
+from aggregation.protocol.sealing import SessionKeys, seal_state
+from aggregation.sessions.completion import Small
+from portal.collection import live
+from portal.collection.models import HandOver, Session
+from portal.collection.selectors import collector_of, outstanding, serving
+from portal.tasks.models import TaskWindow
+
+# A sender that has not pushed by then has crashed between its commit and its push.
+OVERDUE = timedelta(seconds=10)
+
+
+class _Pushed(msgspec.Struct, frozen=True):
+    session: str
+    window: str
+    sealed: bytes
+
+
+def successors(session: Session, windows: Collection[TaskWindow]) -> dict[TaskWindow, Session]:
+    """For each window, who could take it over now: its collector, or another session."""
+    others = list(serving(session.revision).exclude(pk=session.pk).order_by("-opened_at"))
+    alive = live.alive([other.pk for other in others])
+    other = next((one for one in others if one.pk in alive), None)
+    found = {window: _taker(window, other) for window in windows}
+    return {window: taker for window, taker in found.items() if taker is not None}
+
+
+def _taker(window: TaskWindow, other: Session | None) -> Session | None:
+    """Once a window is being collected, its collector takes it, or a later one of its kind."""
+    return collector_of(window) if window.collectors.exists() else other
+
+
+def push(session: Session, small: Small, successor: Session) -> None:
+    sealed = seal_state(
+        small.state,
+        public=bytes.fromhex(successor.public_key),
+        from_session=session.pk,
+        to_session=successor.pk,
+        window_id=small.window.id,
+    )
+    live.push_state(
+        successor.pk, msgspec.msgpack.encode(_Pushed(session.pk, small.window.id, sealed))
+    )
+
+
+def receive(session: Session, keys: SessionKeys, take: Callable[[str, str, bytes], None]) -> None:
+    """Take in what was handed over to a session: `take(from_session, window_id, state)`.
+
+    Only what the database says was handed over is taken, and once.
+    """
+    while raw := live.pop_state(session.pk):
+        # Not ours, not sealed to us, or here already: nothing to count.
+        with suppress(msgspec.DecodeError, BadUpdate, Problem, HandOver.DoesNotExist):
+            pushed = msgspec.msgpack.decode(raw, type=_Pushed)
+            try:
+                row = _row(session, pushed)
+            except DatabaseError:
+                live.push_state(session.pk, raw)  # nobody knows yet: ask again later
+                raise
+            _take_one(session, keys, pushed, take)
+            HandOver.objects.filter(pk=row.pk).update(received=True)
+
+
+def _row(session: Session, pushed: _Pushed) -> HandOver:
+    return outstanding(session).get(session_id=pushed.session, window__window=pushed.window)
+
+
+def _take_one(
+    session: Session, keys: SessionKeys, pushed: _Pushed, take: Callable[[str, str, bytes], None]
+) -> None:
+    state = keys.open_state(
+        pushed.sealed,
+        from_session=pushed.session,
+        to_session=session.pk,
+        window_id=pushed.window,
+    )
+    take(pushed.session, pushed.window, state)
+
+
+def is_all_here(session: Session) -> bool:
+    """Whether nothing that was handed over to a session can still arrive."""
+    now = datetime.now(UTC)
+    senders = (row.session for row in outstanding(session))
+    return all(one.ended_at is not None and now - one.ended_at > OVERDUE for one in senders)

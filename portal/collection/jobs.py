@@ -1,0 +1,41 @@
+"""The heartbeat's questions about sessions and partials, and the long job that is a session."""
+
+from typing import Any
+
+from celery import shared_task
+
+from portal.clock import civil_clock
+from portal.collection import active, erasing, merging, placing, running, snapshot
+
+
+@shared_task(name="collection.place_sessions", ignore_result=True)
+def place_sessions() -> None:
+    for session_id in placing.place_sessions(clock=civil_clock()):
+        run_session.delay(session_id)
+
+
+@shared_task(name="collection.run_session", ignore_result=True, bind=True, acks_late=False)
+def run_session(self: Any, session_id: str) -> None:
+    running.run_session(
+        session_id=session_id, worker=str(self.request.hostname), clock=civil_clock()
+    )
+
+
+@shared_task(name="collection.publish_snapshot", ignore_result=True)
+def publish_snapshot() -> None:
+    snapshot.publish_snapshot(clock=civil_clock())
+
+
+@shared_task(name="collection.count_active_devices", ignore_result=True)
+def count_active_devices() -> None:
+    active.count_active_devices()
+
+
+@shared_task(name="collection.merge_partials", ignore_result=True)
+def merge_partials() -> None:
+    merging.merge_partials(clock=civil_clock())
+
+
+@shared_task(name="collection.erase_partials", ignore_result=True)
+def erase_partials() -> None:
+    erasing.erase_partials(clock=civil_clock())

@@ -1,0 +1,130 @@
+"""What of a session is alive: short-lived keys in the memory-only Valkey, in machine time.
+
+A session's queue is a list that begins with a sentinel, so that it exists while it is empty:
+front ends append only to a queue that exists, and learn in the same step that a session is over.
+Nothing here is ever on a disk, and everything has a time to live or is deleted by its session.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from django.conf import settings
+
+from aggregation.protocol.ids import UPDATE_BYTES
+from portal.valkey import queue_client
+
+SENTINEL = b""
+SNAPSHOT = "mayfly:snapshot"
+
+
+def key(session: str, what: str) -> str:
+    return f"mayfly:session:{session}:{what}"
+
+
+def claim(session: str, owner: str) -> bool:
+    """Whether this owner is the first to run the session. A message delivered twice runs once."""
+    return bool(queue_client().set(key(session, "owner"), owner, nx=True, ex=7 * 86_400))
+
+
+def open_queue(session: str) -> None:
+    queue_client().rpush(key(session, "updates"), SENTINEL)
+
+
+def pop(session: str, count: int) -> list[tuple[str, bytes]] | None:
+    """Up to so many updates, as (id, sealed bytes). Nothing at all if the queue was not there.
+
+    In that case it is there again, empty: the caller looks whether it is still wanted.
+    """
+    name = key(session, "updates")
+    pipe = queue_client().pipeline(transaction=True)
+    pipe.lpop(name, count + 1)
+    pipe.lpush(name, SENTINEL)
+    popped, _ = pipe.execute()
+    return None if popped is None else list(_updates(popped))
+
+
+def close_queue(session: str) -> None:
+    """Take it from the front ends: from now on there is no such queue, and its session is over."""
+    client = queue_client()
+    if client.exists(key(session, "updates")):
+        client.rename(key(session, "updates"), key(session, "closing"))
+
+
+def pop_closing(session: str, count: int) -> list[tuple[str, bytes]]:
+    """What was accepted before the queue closed; nothing once it is empty."""
+    return list(_updates(_popped(key(session, "closing"), count)))
+
+
+def is_closing_empty(session: str) -> bool:
+    return not queue_client().exists(key(session, "closing"))
+
+
+def queue_length(session: str) -> int:
+    """Waiting updates, the sentinel not counted."""
+    return max(0, int(queue_client().llen(key(session, "updates"))) - 1)
+
+
+def beat(session: str, status: dict[str, Any] | None = None) -> None:
+    lasts_ms = int(1000 * settings.SESSION_LAPSE_SECONDS)
+    pipe = queue_client().pipeline(transaction=False)
+    pipe.set(key(session, "alive"), b"1", px=lasts_ms)
+    if status is not None:
+        pipe.set(key(session, "status"), json.dumps(status), px=lasts_ms)
+    pipe.execute()
+
+
+def alive(sessions: Sequence[str]) -> set[str]:
+    if not sessions:
+        return set()
+    found = queue_client().mget([key(one, "alive") for one in sessions])
+    return {one for one, value in zip(sessions, found, strict=True) if value is not None}
+
+
+def statuses(sessions: Sequence[str]) -> dict[str, dict[str, Any]]:
+    if not sessions:
+        return {}
+    found = queue_client().mget([key(one, "status") for one in sessions])
+    return {one: json.loads(value) for one, value in zip(sessions, found, strict=True) if value}
+
+
+def missed_for(session: str, now: float) -> float:
+    """Since when its sign of life has been missing, as far as anyone has looked."""
+    client, name = queue_client(), key(session, "missing")
+    client.set(name, repr(now), nx=True, px=int(10_000 * settings.SESSION_LAPSE_SECONDS))
+    return now - float(client.get(name) or now)
+
+
+def is_back(sessions: Iterable[str]) -> None:
+    if names := [key(one, "missing") for one in sessions]:
+        queue_client().delete(*names)
+
+
+def push_state(successor: str, document: bytes) -> None:
+    """Give a sealed state to a successor's memory; gone by itself if nobody takes it."""
+    name = key(successor, "handovers")
+    pipe = queue_client().pipeline(transaction=True)
+    pipe.rpush(name, document)
+    pipe.pexpire(name, int(4000 * settings.SESSION_LAPSE_SECONDS))
+    pipe.execute()
+
+
+def pop_state(session: str) -> bytes | None:
+    found = _popped(key(session, "handovers"), 1)
+    return found[0] if found else None
+
+
+def forget(session: str) -> None:
+    """Delete everything of a session that is over."""
+    kinds = ("updates", "closing", "handovers", "alive", "status", "missing")
+    queue_client().delete(*(key(session, kind) for kind in kinds))
+
+
+def _popped(name: str, count: int) -> list[bytes]:
+    return cast(list[bytes], queue_client().lpop(name, count) or [])
+
+
+def _updates(items: Iterable[bytes]) -> Iterable[tuple[str, bytes]]:
+    for item in items:
+        if item != SENTINEL:
+            yield item[:UPDATE_BYTES].hex(), item[UPDATE_BYTES:]

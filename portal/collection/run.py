@@ -1,0 +1,121 @@
+"""A session that is being run: its row, its keys, its memory, and what it asks the database."""
+
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from aggregation.clock import Clock
+from aggregation.protocol.sealing import SessionKeys
+from aggregation.protocol.server_config import ServerConfig
+from aggregation.protocol.windows import Window
+from aggregation.sessions.session import Session as Summing
+from portal.collection import handing_over, live
+from portal.collection.flushing import SessionOver
+from portal.collection.metering import Meters
+from portal.collection.models import Hold, Session
+from portal.collection.opening import hold_open_windows, windows_to_hold
+from portal.collection.selectors import open_windows, outstanding
+from portal.tasks.models import TaskWindow
+
+
+@dataclass(repr=False)
+class Run:
+    row: Session
+    config: ServerConfig
+    keys: SessionKeys
+    summing: Summing
+    clock: Clock
+    # Whether its worker is stopping.
+    is_draining: Callable[[], bool]
+    # Windows it has a hold on.
+    windows: dict[Window, TaskWindow] = field(default_factory=dict)
+    meters: Meters = field(default_factory=Meters)
+
+    def __repr__(self) -> str:
+        return f"Run({self.row.pk}, contents withheld)"
+
+    @property
+    def age_seconds(self) -> float:
+        assert self.row.opened_at is not None  # noqa: S101 - kept by the database
+        return (datetime.now(UTC) - self.row.opened_at).total_seconds()
+
+    def beat(self) -> None:
+        """Say that it is alive, and how it is: exact, for the control loop only."""
+        most = max([self.summing.accepted, *map(self.summing.contributions, self.windows)])
+        load = most / self.config.aggregation.max_contributions
+        now, queued = time.monotonic(), live.queue_length(self.row.pk)
+        self.meters.found_queued(queued, now=now)
+        live.beat(
+            self.row.pk,
+            {
+                "contributions": self.summing.accepted,
+                "queue": queued,
+                "counts": {str(reason): n for reason, n in self.summing.counts.items()},
+                "load": 1.0 if self.summing.is_full() else round(min(1.0, load), 3),
+                "most": self.config.aggregation.max_contributions,
+                **self.meters.said(now),
+            },
+        )
+
+    def refresh(self) -> None:
+        """See what the database says: am I still open, and which windows are?"""
+        rows = Session.objects.filter(pk=self.row.pk, state=Session.State.OPEN)
+        reason = rows.values_list("reason", flat=True).first()
+        if reason is None:
+            raise SessionOver(self.row.pk)
+        self.row.reason = reason
+        if windows_to_hold(self.row, clock=self.clock).exists():
+            hold_open_windows(self.row, clock=self.clock)
+        self.read_holds()
+        still = open_windows(self.clock.now()).filter(pk__in=[w.pk for w in self.windows.values()])
+        self.summing.set_open([row.as_window() for row in still])
+        self._give_up_empty_windows({row.pk for row in still})
+
+    def read_holds(self) -> None:
+        holds = Hold.objects.filter(session=self.row).select_related("window")
+        self.windows = {hold.window.as_window(): hold.window for hold in holds}
+
+    def needs_takers(self) -> tuple[Window, ...]:
+        """Windows that can leave only to somebody: small ones, and all when a worker stops."""
+        held = self.summing.windows_held
+        return held if self.row.reason == Session.Reason.DRAIN else self.summing.windows_small
+
+    def receive(self) -> None:
+        handing_over.receive(self.row, self.keys, self._take_over)
+
+    def _take_over(self, from_session: str, window_id: str, state: bytes) -> None:
+        window = Window.parse(window_id, self.config.window_unit)
+        self.summing.take_over(state, from_session=from_session, window=window)
+
+    def _give_up_empty_windows(self, still_open: set[int]) -> None:
+        """A closed window of which it has nothing, and gets nothing, need not wait for it."""
+        for window, row in list(self.windows.items()):
+            if row.pk not in still_open and not self.summing.contributions(window):
+                with transaction.atomic():
+                    # Senders lock their successor: nothing is handed over meanwhile.
+                    Session.objects.select_for_update(no_key=True).get(pk=self.row.pk)
+                    if not outstanding(self.row).filter(window=row).exists():
+                        Hold.objects.filter(session=self.row, window=row).delete()
+                        del self.windows[window]
+
+
+def rest() -> None:
+    """Give the connection back while there is nothing to ask: PostgreSQL's are few."""
+    if connection.vendor == "postgresql" and not connection.in_atomic_block:
+        connection.close()
+
+
+def look_seconds() -> float:
+    return min(1.0, float(settings.HEARTBEAT_SECONDS))
+
+
+def where(error: BaseException) -> str:
+    """The kind and the place of an error, without its words: those could hold a value."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames]
+    return f"{type(error).__name__} at {', '.join(places)}"

@@ -1,0 +1,140 @@
+"""One session, run: a long job that pops, sums, looks around once a second, and ends once.
+
+    claim ─► open ─► serve … ─► complete ─► flush ─► push what was small to its successors
+
+Everything that a device sent lives in this thread's memory and nowhere else. Whatever goes wrong
+in here ends the session as a whole: it is dead, nothing of it is stored, its devices find no
+receipt and send again.
+"""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import redis
+from django.db import Error as DatabaseError
+from django.db import connection
+
+from aggregation.clock import Clock
+from aggregation.protocol.sealing import SessionKeys
+from aggregation.sessions.session import Session as Summing
+from portal.collection import draining, live
+from portal.collection.completing import complete
+from portal.collection.ending import is_ready, note_reason, why_end
+from portal.collection.flushing import SessionOver
+from portal.collection.models import Session
+from portal.collection.opening import config_of, open_session, session_row
+from portal.collection.placing import bury
+from portal.collection.run import Run, look_seconds, rest, where
+from portal.tasks.signing import is_trusted
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+# An empty queue is asked again after this time.
+POLL_SECONDS = 0.05
+
+
+def run_session(
+    *,
+    session_id: str,
+    worker: str,
+    clock: Clock,
+    is_draining: Callable[[], bool] = draining.is_draining,
+) -> None:
+    """Run a session that was placed, from its claim to its end."""
+    if not live.claim(session_id, secrets.token_hex(8)):
+        return
+    if is_draining():
+        return  # unclaimed, it is placed again, on another worker
+    run = _opened(session_id, worker, clock, is_draining)
+    if run is None:
+        return
+    try:
+        serve(run)
+        complete(run)
+    except SessionOver:
+        log.warning("Session %s found itself over: what it held is dropped.", session_id)
+    except Exception as error:
+        log.error("Session %s ends with a fault: %s.", session_id, where(error))
+        _end_as_dead(run)
+    finally:
+        with suppress(redis.RedisError):
+            live.forget(session_id)
+        rest()
+
+
+def serve(run: Run) -> None:
+    """Take what devices send until there is a reason to end, and everyone is there for it."""
+    look_at = 0.0
+    while True:
+        took = _take_batch(run)
+        if time.monotonic() >= look_at:
+            if _look_around(run):
+                return
+            look_at = time.monotonic() + look_seconds()
+        if not took:
+            time.sleep(POLL_SECONDS)
+
+
+def _opened(
+    session_id: str, worker: str, clock: Clock, is_draining: Callable[[], bool]
+) -> Run | None:
+    row = session_row(session_id)
+    if row is None or row.state != Session.State.OPENING:
+        return None
+    if not is_trusted(row.revision):
+        bury(row, Session.Reason.UNTRUSTED, clock=clock)
+        return None
+    config, keys = config_of(row), SessionKeys.fresh()
+    summing = Summing(id=row.pk, config=config, keys=keys, windows=())
+    live.open_queue(row.pk)
+    live.beat(row.pk)
+    if not open_session(session=row, keys=keys, worker=worker, clock=clock):
+        live.forget(row.pk)
+        return None
+    return Run(row, config, keys, summing, clock, is_draining)
+
+
+def _take_batch(run: Run) -> bool:
+    """Whether there was anything. A queue that cannot be reached is asked again."""
+    try:
+        batch = live.pop(run.row.pk, BATCH)
+    except redis.RedisError as error:
+        log.warning("Session %s cannot reach its queue (%s).", run.row.pk, type(error).__name__)
+        time.sleep(look_seconds())
+        return False
+    if batch:
+        began = time.monotonic()
+        taken = run.summing.take(batch)
+        now = time.monotonic()
+        run.meters.took(len(batch), accepted=taken.accepted, seconds=now - began, now=now)
+    return bool(batch)
+
+
+def _look_around(run: Run) -> bool:
+    """Whether it is time to complete. Trouble with the database or the queues is waited out."""
+    try:
+        run.refresh()
+        run.receive()
+        run.beat()
+        reason = why_end(run)
+        note_reason(run, reason)
+        return bool(reason) and is_ready(run, reason)
+    except (DatabaseError, redis.RedisError) as error:
+        log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
+        connection.close()
+        return False
+    finally:
+        rest()
+
+
+def _end_as_dead(run: Run) -> None:
+    try:
+        run.row.refresh_from_db(fields=["state"])
+        if run.row.state in Session.ALIVE:
+            bury(run.row, Session.Reason.FAULT, clock=run.clock)
+    except (DatabaseError, redis.RedisError):
+        log.warning("Session %s could not be declared dead: its lapse will.", run.row.pk)

@@ -1,0 +1,106 @@
+"""Reading what is open, who holds what, and what became of a session's updates."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from portal.collection.models import HandOver, Hold, Receipts, Session
+from portal.tasks.models import Revision, TaskWindow
+
+
+def open_windows(now: datetime) -> QuerySet[TaskWindow]:
+    """Windows that devices may send: over, still in grace, and nobody has begun to collect them.
+
+    The last holds for good, also for a clock that is set back.
+    """
+    collectors = Session.objects.filter(collects=OuterRef("pk"))
+    found = TaskWindow.objects.filter(state=TaskWindow.State.GRACE, due_at__gt=now)
+    return found.exclude(Exists(collectors)).order_by("start")
+
+
+def revisions_to_collect(now: datetime) -> dict[Revision, list[TaskWindow]]:
+    """Revisions with open windows, the one whose window is due first before the others."""
+    rows = open_windows(now).select_related("revision__task", "revision__approver")
+    found: dict[Revision, list[TaskWindow]] = {}
+    for row in sorted(rows, key=lambda row: (row.due_at, row.pk)):
+        found.setdefault(row.revision, []).append(row)
+    return found
+
+
+def serving(revision: Revision) -> QuerySet[Session]:
+    """Open sessions that devices are sent to."""
+    return revision.sessions.filter(state=Session.State.OPEN, collects=None, reason="")
+
+
+def holders(window: TaskWindow) -> QuerySet[Session]:
+    """Sessions that may hold something of a window."""
+    ids = Hold.objects.filter(window=window).values("session_id")
+    return Session.objects.filter(pk__in=ids, state__in=Session.ALIVE)
+
+
+def collector_of(window: TaskWindow) -> Session | None:
+    return Session.objects.filter(collects=window, state=Session.State.OPEN).first()
+
+
+def outstanding(session: Session) -> QuerySet[HandOver]:
+    """What was handed over to a session and has not arrived."""
+    return HandOver.objects.filter(successor=session, received=False).select_related("session")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the updates sent to one session."""
+
+    # Nothing about them will change any more.
+    over: bool
+    # Window id → packed ids of the updates that are counted in it.
+    receipts: dict[str, bytes] = field(default_factory=dict)
+
+
+def outcome(session_id: str) -> Outcome | None:
+    """What became of a session's updates; nothing for a session that nobody knows.
+
+    A session that handed a window over is not over before whoever took it: until then its updates
+    are neither counted nor lost, and a device that sent them again would be counted twice.
+    """
+    session = Session.objects.filter(pk=session_id, collects=None).first()
+    if session is None:
+        return None
+    if not _is_over(session):
+        return Outcome(over=False)
+    rows = Receipts.objects.filter(session=session).select_related("window")
+    return Outcome(over=True, receipts={row.window.window: bytes(row.ids) for row in rows})
+
+
+_OVER = (Session.State.FLUSHED, Session.State.DEAD)
+
+
+def _is_over(session: Session) -> bool:
+    if session.state not in _OVER:
+        return False
+    return not _waits(HandOver.objects.filter(session=session))
+
+
+def _waits(hand_overs: QuerySet[HandOver]) -> bool:
+    """Whether one of these is still in somebody's memory, however often it went on."""
+    return any(_in_memory(one) for one in hand_overs.select_related("successor"))
+
+
+def _in_memory(one: HandOver) -> bool:
+    if one.successor.state not in _OVER:
+        return True
+    further = HandOver.objects.filter(session=one.successor, window_id=one.window_id)
+    return _waits(further)
+
+
+def held_by_all(sessions: Sequence[Session], windows: Iterable[TaskWindow]) -> list[Session]:
+    """Of these sessions, those that hold all of the windows."""
+    wanted = {window.pk for window in windows}
+    found: dict[str, set[int]] = {}
+    for session_id, window_id in Hold.objects.filter(session__in=sessions).values_list(
+        "session_id", "window_id"
+    ):
+        found.setdefault(session_id, set()).add(window_id)
+    return [one for one in sessions if wanted <= found.get(one.pk, set())]

@@ -1,0 +1,84 @@
+"""Answers to devices: a status, a little JSON, and the same few headers each time."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from aggregation.protocol import messages
+from aggregation.protocol.messages import Code, Failure, Fault
+from portal.body_limit import Message
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+_JSON: Headers = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+class Answer:
+    """Made ready once: an answer that is the same each time can be sent many times."""
+
+    __slots__ = ("body", "headers", "start", "status")
+
+    def __init__(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+        self.status = status
+        # A 204 has no body, and says nothing of one.
+        length = () if status == 204 else ((b"content-length", b"%d" % len(body)),)
+        self.headers = (*headers, *length)
+        self.start = self.start_with(())
+        self.body = {"type": "http.response.body", "body": body}
+
+    def start_with(self, more: Headers) -> Message:
+        headers = (*self.headers, *more)
+        return {"type": "http.response.start", "status": self.status, "headers": headers}
+
+
+def answer(message: msgspec.Struct) -> Answer:
+    return json_bytes(messages.write(message))
+
+
+def json_bytes(body: bytes) -> Answer:
+    return Answer(200, body, _JSON)
+
+
+# Not frozen: Python writes tracebacks into exceptions.
+@dataclass(eq=False)
+class Refusal(Exception):
+    """Why a request is not done, as it is answered. Never says what is inside an update."""
+
+    status: int
+    code: str
+    message: str
+    hint: str = ""
+    # Machine seconds until it is worth another try.
+    retry_after: int | None = None
+    headers: Headers = ()
+
+    def answer(self) -> Answer:
+        fault = Fault(code=self.code, message=self.message, hint=self.hint)
+        headers = (*_JSON, *self.headers)
+        if self.retry_after is not None:
+            headers = (*headers, (b"retry-after", b"%d" % self.retry_after))
+        return Answer(self.status, messages.write(Failure(error=fault)), headers)
+
+
+def unavailable(what: str, *, retry_after: int) -> Refusal:
+    return Refusal(
+        503,
+        Code.UNAVAILABLE,
+        f"{what} cannot be reached at the moment.",
+        "Do the same again after Retry-After seconds.",
+        retry_after,
+    )
+
+
+def busy(*, retry_after: int) -> Refusal:
+    return Refusal(
+        429,
+        Code.BUSY,
+        "There is more to do than can be taken right now.",
+        "Do the same again after Retry-After seconds.",
+        retry_after,
+    )

@@ -1,0 +1,91 @@
+"""The ASGI application of the device API: checks, the call, one answer for every failure."""
+
+import asyncio
+import logging
+import random
+
+from aggregation.protocol.messages import Code
+from portal.body_limit import Application, Receive, Scope, Send
+from portal.device_api.answers import Headers, Refusal, busy, unavailable
+from portal.device_api.outage import Away
+from portal.device_api.pacing import retry_after
+from portal.device_api.parts import Parts
+from portal.device_api.records import TooManyQuestions
+from portal.device_api.requests import HungUp, Request
+from portal.device_api.routing import PREFIX, route
+from portal.device_api.transport import Transport
+from portal.stopping import watch_signals
+
+logger = logging.getLogger(__name__)
+
+# Machine seconds over which devices are spread that came at a busy moment.
+_BUSY_SECONDS = 10.0
+_CLOSE: Headers = ((b"connection", b"close"),)
+
+
+class DeviceApi:
+    """Answers devices itself, and leaves everything else to the application beside it.
+
+    It starts and stops with the server that runs it; before that, devices are told to wait.
+    """
+
+    def __init__(self, *, beside: Application) -> None:
+        self._beside = beside
+        self._parts: Parts | None = None
+        self._transport = Transport()
+        self._rng = random.SystemRandom()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
+            other = self._live if scope["type"] == "lifespan" else self._beside
+            await other(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            if len(request.headers) != len(scope["headers"]):
+                request.refuse_repeated_headers()
+            self._transport.check(scope, request.headers.get(b"host", b""))
+            call, names = route(scope["method"], scope["path"])
+            if self._parts is None:
+                raise unavailable("The device API", retry_after=2)
+            answer = await call.do(self._parts, request, *names)
+        except HungUp:
+            return
+        except asyncio.CancelledError:  # the process stops, and this request with it
+            answer = unavailable("This server", retry_after=2).answer()
+        except Exception as error:
+            answer = self._refusal(error).answer()
+        start = answer.start
+        if scope["scheme"] == "https" or not request.is_read:
+            start = answer.start_with(self._further_headers(request))
+        await send(start)
+        await send(answer.body)
+
+    async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        while message["type"] == "lifespan.startup":
+            watch_signals()
+            self._parts = Parts.start()
+            await send({"type": "lifespan.startup.complete"})
+            message = await receive()
+        parts, self._parts = self._parts, None
+        if parts is not None:
+            await parts.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _further_headers(self, request: Request) -> Headers:
+        more = self._transport.headers(request.scope)
+        # What is left of a body is not waited for: whoever was refused could send it for ever.
+        return more if request.is_read or not request.has_body() else (*more, *_CLOSE)
+
+    def _refusal(self, error: Exception) -> Refusal:
+        if isinstance(error, Refusal):
+            return error
+        if isinstance(error, Away):
+            after = retry_after(self._rng, over_seconds=error.seconds)
+            return unavailable(error.what, retry_after=after)
+        if isinstance(error, TooManyQuestions):
+            return busy(retry_after=retry_after(self._rng, over_seconds=_BUSY_SECONDS))
+        # Without its text, which may hold what was sent.
+        logger.error("A call of the device API failed with %s.", type(error).__name__)
+        return Refusal(500, Code.FAILED, "This call failed; that is a mistake of ours.")

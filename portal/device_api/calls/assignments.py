@@ -1,0 +1,78 @@
+"""`POST /device/v1/assignments`: a session, a key and a token for each task asked for."""
+
+from collections import Counter
+
+from aggregation.protocol.ids import fresh_update_id
+from aggregation.protocol.messages import (
+    Assigned,
+    AssignmentRequest,
+    Assignments,
+    TurnedAway,
+    Wanted,
+)
+from aggregation.protocol.tokens import token
+from portal.device_api import pacing
+from portal.device_api.answers import Answer, answer
+from portal.device_api.calls.populations import known
+from portal.device_api.choosing import choose_session
+from portal.device_api.parts import Parts
+from portal.device_api.requests import Request
+from portal.device_api.snapshot import OpenSession, OpenTask, View
+
+_NOT_OPEN = "This task has nothing open for this population, or has changed since the check-in."
+_NO_SESSION = "No session of this task takes updates at the moment."
+
+
+async def assignments(parts: Parts, request: Request) -> Answer:
+    asked = await request.message(AssignmentRequest, parts.stalls)
+    view = parts.snapshots.current()
+    population = known(asked.population, view)
+    given: list[Assigned | TurnedAway] = []
+    asked_before: Counter[Wanted] = Counter()
+    for wanted in asked.tasks:
+        task = _open_task(view, population, wanted, asked_before[wanted])
+        asked_before[wanted] += 1
+        session = choose_session(task.sessions, parts.rng) if task else None
+        if task and session:
+            given.append(_assigned(parts, task, session))
+        else:
+            given.append(_turned_away(parts, view, wanted, _NO_SESSION if task else _NOT_OPEN))
+    return answer(Assignments(assignments=tuple(given)))
+
+
+def _open_task(view: View, population: str, wanted: Wanted, nth: int) -> OpenTask | None:
+    """The one asked for. A resumed task can be open twice, with the same client task and two
+    approvals: it is offered twice, and whoever asks twice gets both."""
+    same = [
+        task
+        for task in view.tasks_for(population)
+        if task.task == wanted.task and task.client_task == wanted.client_task
+    ]
+    return same[nth % len(same)] if same else None
+
+
+def _assigned(parts: Parts, task: OpenTask, session: OpenSession) -> Assigned:
+    update = fresh_update_id()
+    return Assigned(
+        task=task.task,
+        client_task=task.client_task,
+        address=f"/device/v1/client-tasks/{task.client_task}",
+        approval=task.approval,
+        signature=task.signature,
+        key_id=task.key_id,
+        session=session.id,
+        public_key=session.public_key,
+        session_signature=session.signature,
+        update=update,
+        token=token(parts.token_key, session=session.id, update=update),
+        windows=task.windows,
+    )
+
+
+def _turned_away(parts: Parts, view: View, wanted: Wanted, reason: str) -> TurnedAway:
+    return TurnedAway(
+        task=wanted.task,
+        client_task=wanted.client_task,
+        reason=reason,
+        retry_seconds=pacing.turned_away_seconds(parts.rng, busy=view.snapshot.busy),
+    )

@@ -1,0 +1,22 @@
+"""`GET /device/v1/client-tasks/{sha256}`: the canonical bytes themselves, the same for ever."""
+
+from aggregation.protocol.messages import Code
+from portal.device_api.answers import Answer, Refusal
+from portal.device_api.parts import Parts
+from portal.device_api.requests import Request
+
+_HEADERS = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"public, max-age=31536000, immutable"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+async def client_task(parts: Parts, request: Request, sha256: str) -> Answer:
+    body = parts.client_tasks.kept(sha256)
+    # Only what is open is looked up: a stranger's hashes cost no question.
+    if body is None and sha256 in parts.snapshots.current().client_tasks:
+        body = await parts.client_tasks.read(sha256)
+    if body is None:
+        raise Refusal(404, Code.NOT_FOUND, "No open task has this client task.", "Check in again.")
+    return Answer(200, body, _HEADERS)

@@ -1,0 +1,29 @@
+"""`GET /device/v1/sessions/{session}/updates/{update}`: whether it is decided, and what counts.
+
+A session that the snapshot names is open, or was a moment ago: the device asks again later, and
+nothing is lost by that. Everything else is asked of the database, which alone knows what is over.
+"""
+
+from aggregation.protocol.ids import is_session_id, is_update_id
+from aggregation.protocol.messages import Code, SessionOpen, SessionOver
+from aggregation.sessions.receipts import has_receipt
+from portal.device_api.answers import Answer, Refusal, answer
+from portal.device_api.parts import Parts
+from portal.device_api.requests import Request
+
+_OPEN = answer(SessionOpen())
+
+
+async def status(parts: Parts, request: Request, session: str, update: str) -> Answer:
+    if not is_session_id(session) or not is_update_id(update):
+        raise Refusal(422, Code.BAD_REQUEST, "This is not the address of an update.")
+    if parts.snapshots.names_session(session):
+        return _OPEN
+    found = await parts.fates.of(session)
+    if found is None:
+        message = "This session is not known, or not any more."
+        raise Refusal(404, Code.NOT_FOUND, message, "Give the update up.")
+    if not found.over:
+        return _OPEN
+    counted = sorted(w for w, ids in found.receipts.items() if has_receipt(ids, update))
+    return answer(SessionOver(counted=tuple(counted)))

@@ -1,0 +1,84 @@
+"""Reading requests: headers that count, bodies capped before they are read."""
+
+from typing import TypeVar
+
+from aggregation.errors import Problem
+from aggregation.protocol import messages
+from aggregation.protocol.messages import MAX_REQUEST, Code
+from portal.body_limit import Receive, Scope
+from portal.device_api.answers import Refusal
+from portal.device_api.stalls import Stalls
+
+# Headers that decide something: given twice, it would be open which one was meant.
+_SINGLE = (b"host", b"content-length", b"mayfly-update", b"mayfly-token")
+
+Kind = TypeVar("Kind", messages.Active, messages.CheckIn, messages.AssignmentRequest)
+
+
+class HungUp(Exception):
+    """The device is gone; there is nobody to answer."""
+
+
+class Request:
+    __slots__ = ("_receive", "headers", "is_read", "scope")
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self.scope = scope
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        # Whether the whole body was read.
+        self.is_read = False
+        self._receive = receive
+
+    def refuse_repeated_headers(self) -> None:
+        names = [name for name, _ in self.scope["headers"]]
+        for name in _SINGLE:
+            if names.count(name) > 1:
+                raise Refusal(422, Code.BAD_REQUEST, f"{name.decode()} is given more than once.")
+
+    def length(self, most: int) -> int:
+        """What Content-Length says: needed, and refused above the cap before a byte is read."""
+        value = self.headers.get(b"content-length")
+        if not value:
+            raise Refusal(
+                411, Code.LENGTH_REQUIRED, "The request has no Content-Length.", "Send it."
+            )
+        if not value.isdigit():
+            raise Refusal(400, Code.BAD_REQUEST, "Content-Length is no whole number.")
+        # More digits than any cap has, and than are quick to read.
+        if len(value) > 10 or int(value) > most:
+            raise Refusal(413, Code.TOO_LARGE, f"At most {most} bytes are read here.")
+        return int(value)
+
+    async def body(self, length: int, stalls: Stalls) -> bytes:
+        """The whole body, of the length that was declared; one that stalls is given up."""
+        task = stalls.begin()
+        try:
+            message = await self._receive()
+            # Nearly always the first message is the whole body, and nothing is copied.
+            body = message.get("body", b"")
+            while message.get("more_body") and len(body) <= length:
+                message = await self._receive()
+                body += message.get("body", b"")
+        finally:
+            if stalls.end(task):
+                late = f"The body took longer than {stalls.seconds:g} s."
+                raise Refusal(408, Code.TOO_SLOW, late, "Send it again.") from None
+        if message["type"] == "http.disconnect":
+            raise HungUp
+        if len(body) > length:
+            raise Refusal(413, Code.TOO_LARGE, "The body is longer than its Content-Length.")
+        self.is_read = True
+        return body
+
+    async def message(self, kind: type[Kind], stalls: Stalls) -> Kind:
+        body = await self.body(self.length(MAX_REQUEST), stalls)
+        try:
+            return messages.read_request(kind, body)
+        except messages.WrongVersion as problem:
+            raise Refusal(422, Code.WRONG_VERSION, problem.message, problem.hint) from None
+        except Problem as problem:
+            raise Refusal(422, Code.BAD_REQUEST, problem.message, problem.hint) from None
+
+    def has_body(self) -> bool:
+        declared = self.headers.get(b"content-length", b"0")
+        return declared != b"0" or b"transfer-encoding" in self.headers

@@ -1,0 +1,49 @@
+"""What a reader of the ledger can ask for."""
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from django import forms
+
+from portal.ledger.selectors import monday_before
+from portal.streams.selectors import installed_catalog
+
+USUAL_WEEKS = 8
+
+
+class LedgerForm(forms.Form):
+    """Filters in the URL."""
+
+    stream = forms.ChoiceField(required=False)
+    first = forms.DateField(
+        required=False, label="From the week of", widget=forms.DateInput({"type": "date"})
+    )
+    weeks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=53,
+        widget=forms.NumberInput({"placeholder": USUAL_WEEKS}),
+    )
+
+    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._now = now
+        self._streams = [stream.name for stream in installed_catalog()]
+        named = [(name, name) for name in self._streams]
+        self.fields["stream"].choices = [("", "Every stream"), *named]  # type: ignore[attr-defined]
+
+    def streams(self) -> list[str]:
+        chosen = self._value("stream")
+        return [chosen] if chosen else self._streams
+
+    def first_monday(self) -> date:
+        chosen = self._value("first")
+        return monday_before(datetime.combine(chosen, time.min, UTC) if chosen else self._now)
+
+    def how_many(self) -> int:
+        return self._value("weeks") or USUAL_WEEKS
+
+    def _value(self, name: str) -> Any:
+        """What was asked for, where it makes sense."""
+        self.is_valid()
+        return getattr(self, "cleaned_data", {}).get(name)

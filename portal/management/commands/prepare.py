@@ -1,0 +1,58 @@
+"""Bring a data folder up to date: database, streams, static files, demo. Harmless twice."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import OperationalError
+
+from aggregation.errors import Problem
+from portal.supervisor.log import say
+
+
+class Command(BaseCommand):
+    help = "Migrate, install the streams, collect static files, make the demo's people and tasks."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        say("mayfly", "database")
+        migrate()
+        say("mayfly", "streams")
+        call_command("install_streams", verbosity=0)
+        collect_static()
+        if settings.DEMO:
+            call_command("make_demo_people", verbosity=0)
+            call_command("seed_demo", verbosity=0)
+
+
+def migrate() -> None:
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except OperationalError as error:
+        raise Problem(
+            f"The database cannot be brought up to date: {' '.join(str(error).split())}.",
+            hint="Make room on the disk, let this user write there, or see that it answers.",
+        ) from None
+
+
+def collect_static() -> None:
+    """Hash and compress the static files, unless the same ones have been already."""
+    mark = Path(settings.STATIC_ROOT) / ".sources"
+    signature = _signature()
+    if mark.exists() and mark.read_text() == signature:
+        return
+    say("mayfly", "static files")
+    call_command("collectstatic", interactive=False, verbosity=0, clear=True)
+    mark.write_text(signature)
+
+
+def _signature() -> str:
+    found = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            found.update(f"{path}\0".encode() + Path(storage.path(path)).read_bytes())
+    return found.hexdigest()

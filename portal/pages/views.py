@@ -1,0 +1,103 @@
+"""Home, health and the theme."""
+
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from portal.accounts.models import Person, Role
+from portal.pages import health as health_check
+from portal.pages.context import THEMES
+from portal.pages.errors import (
+    bad_request,
+    csrf_failure,
+    page_not_found,
+    permission_denied,
+    server_error,
+)
+from portal.pages.health import Part
+from portal.pages.home import Viewer
+from portal.pages.selectors import cards_for, todos_for
+
+__all__ = [
+    "bad_request",
+    "choose_theme",
+    "csrf_failure",
+    "health",
+    "home",
+    "page_not_found",
+    "permission_denied",
+    "server_error",
+]
+
+_YEAR_SECONDS = 365 * 86_400
+
+
+@require_safe
+@never_cache
+def home(request: HttpRequest) -> HttpResponse:
+    """What needs doing now, for the roles one has; what Mayfly is, for who does not know."""
+    if not isinstance(request.user, Person):
+        return render(
+            request, "pages/home_guest.html", {"section": "home", "all_roles": list(Role)}
+        )
+    viewer = Viewer(request.user, datetime.now(UTC))
+    found = {"todos": todos_for(viewer), "cards": cards_for(viewer)}
+    return render(request, "pages/home.html", {"section": "home", **found})
+
+
+@require_safe
+@never_cache
+def health(request: HttpRequest) -> HttpResponse:
+    """How the parts are: 200 or 503 for programs; people get a page either way."""
+    parts = health_check.parts()
+    well = all(part.ok for part in parts)
+    if _wants_json(request):
+        return _health_json(parts, well=well)
+    return render(request, "pages/health.html", {"section": "health", "parts": parts, "well": well})
+
+
+@require_POST
+def choose_theme(request: HttpRequest) -> HttpResponse:
+    """Remember the theme in a cookie, so that the server draws the next page in it at once."""
+    chosen = request.POST.get("theme", "")
+    response = HttpResponseRedirect(_way_back(request))
+    response.set_cookie(
+        "theme",
+        chosen if chosen in THEMES else "system",
+        max_age=_YEAR_SECONDS,
+        samesite="Lax",
+        secure=not settings.DEMO,
+        httponly=True,
+    )
+    return response
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    asked = request.get_preferred_type(["text/html", "application/json"])
+    return request.GET.get("format") == "json" or asked == "application/json"
+
+
+def _health_json(parts: list[Part], *, well: bool) -> JsonResponse:
+    body = {
+        "status": "ok" if well else "degraded",
+        "version": settings.VERSION,
+        "parts": [
+            {"name": p.name, "ok": p.ok, "detail": p.detail, "age_seconds": p.age_seconds}
+            for p in parts
+        ],
+    }
+    return JsonResponse(body, status=200 if well else 503)
+
+
+def _way_back(request: HttpRequest) -> str:
+    wanted = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return wanted if ours else reverse("home")

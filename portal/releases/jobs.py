@@ -1,0 +1,23 @@
+"""The heartbeat's questions: which windows are to be released, and which releases lack files?"""
+
+from typing import Any
+
+from celery import shared_task
+
+from portal.clock import civil_clock
+from portal.releases import running
+
+
+@shared_task(name="releases.release_due_windows", ignore_result=True, bind=True)
+def release_due_windows(self: Any) -> None:
+    running.release_due_windows(clock=civil_clock(), worker=str(self.request.hostname))
+
+
+@shared_task(name="releases.render_releases", ignore_result=True)
+def render_releases() -> None:
+    running.render_releases()
+
+
+@shared_task(name="releases.restore_files", ignore_result=True)
+def restore_files() -> None:
+    running.restore_files()

@@ -1,0 +1,51 @@
+"""Releases: the one noised answer per window, and the files that were made of it."""
+
+from django.db import models
+
+from portal.states import States
+from portal.tasks.models import TaskWindow
+
+
+class Release(models.Model):
+    """The noised integers of one window, with their guarantee card. Added once, never changed.
+
+    One per (task, window), kept by the database for every writer: rows are never changed,
+    replaced or removed, a release begins with a window that is releasing, and a window becomes
+    released only with its release and with all its charges spent. No CHECK constraints on
+    purpose: PostgreSQL quotes the values of a row that fails one, in its log, before any commit.
+    """
+
+    class Audience(States):
+        INTERNAL = "internal", "neutral", "Internal"
+        PUBLIC = "public", "info", "Public"
+
+    window = models.OneToOneField(TaskWindow, on_delete=models.PROTECT, related_name="release")
+    # Civil time.
+    released_at = models.DateTimeField(db_index=True)
+    audience = models.CharField(max_length=8, choices=Audience)
+    # `aggregation.release.noised.Noised`, packed, and the hash of the numbers in it.
+    noised = models.BinaryField()
+    noised_sha256 = models.CharField(max_length=64)
+    # The guarantee card, byte for byte what is signed; the signature in hex.
+    card = models.TextField()
+    signature = models.CharField(max_length=128)
+
+    class Meta:
+        ordering = ["-released_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"release of {self.window}"
+
+
+class Rendering(models.Model):
+    """The files of a release: made once after it was committed, their hashes signed for good."""
+
+    release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="rendering")
+    # Machine time.
+    rendered_at = models.DateTimeField()
+    # The manifest, byte for byte what is signed; the signature in hex.
+    manifest = models.TextField()
+    signature = models.CharField(max_length=128)
+
+    def __str__(self) -> str:
+        return f"files of the {self.release}"

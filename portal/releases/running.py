@@ -1,0 +1,63 @@
+"""One heartbeat's work on releases: a window at a time, and nobody's trouble is the others'."""
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from aggregation.clock import Clock
+from portal.collection.draining import is_draining
+from portal.problems import Conflict
+from portal.releases import rendering, selectors
+from portal.releases.models import Release
+from portal.releases.services import release_window
+
+log = logging.getLogger(__name__)
+
+# Releases at a time, over all workers: each holds a whole sum in memory, and other jobs have to
+# find a free place beside them.
+IN_FLIGHT = 2
+_rendering = threading.Lock()
+
+
+def release_due_windows(*, clock: Clock, worker: str = "") -> None:
+    """What fails stays due, and is tried again at the next beat."""
+    tried: set[int] = set()
+    while selectors.in_flight() < IN_FLIGHT and not is_draining():
+        window = selectors.next_due(clock.now(), but=tried)
+        if window is None:
+            return
+        tried.add(window.pk)
+        try:
+            release_window(window=window, clock=clock, worker=worker)
+        except Conflict as conflict:
+            log.info("%s", conflict)
+        except Exception:
+            log.exception("Window %s of %s could not be released.", window.window, window.task)
+
+
+def render_releases() -> None:
+    """Make the files of releases that have none."""
+    _render_each(selectors.releases_to_render())
+
+
+def restore_files() -> None:
+    """Make the files again that were lost or damaged."""
+    _render_each(rendering.releases_without_files())
+
+
+def _render_each(releases: Iterable[Release]) -> None:
+    """One process makes one release's files at a time: other jobs have to find a free place."""
+    if not _rendering.acquire(blocking=False):
+        return
+    try:
+        for release in releases:
+            _render(release.pk)
+    finally:
+        _rendering.release()
+
+
+def _render(pk: int) -> None:
+    try:
+        rendering.render(release=selectors.whole_release(pk))
+    except Exception:
+        log.exception("The files of release %s could not be made.", pk)

@@ -1,0 +1,112 @@
+"""What the page of a release shows: its tables with their intervals, and its card."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+from django.core.paginator import Paginator
+
+from aggregation.errors import Problem
+from aggregation.protocol.server_config import ServerConfig
+from aggregation.release.emissions import COLUMN
+from aggregation.release.tables import published_columns
+from portal.releases.files import TableFile, is_intact, table_files
+from portal.releases.models import Release
+from portal.releases.reading import PAGE_SIZE, Layout, Row, layout_of, read_rows
+from portal.streams import selectors as streams
+
+TOTAL = "total"
+Named = Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A release with its files; all of them exactly what was signed for, or a Problem."""
+
+    release: Release
+
+    @cached_property
+    def config(self) -> ServerConfig:
+        text = self.release.window.revision.server_config_json
+        return msgspec.json.decode(text, type=ServerConfig)
+
+    @cached_property
+    def files(self) -> list[TableFile]:
+        return table_files(self.release)
+
+    def file(self, name: str) -> TableFile | None:
+        return next((one for one in self.files if one.name == name), None)
+
+    def layout(self, file: TableFile) -> Layout:
+        if not is_intact(file):
+            raise Problem(
+                f"{file.file} is not as it was signed for, so it is not shown.",
+                hint="It is made again shortly; if this stays, tell an operator.",
+            )
+        published = (COLUMN,) if file.is_emissions else published_columns(self.config)
+        return layout_of(file, published)
+
+    @cached_property
+    def total(self) -> Row:
+        """The one row over everything."""
+        file = self.file(TOTAL) or self.files[0]
+        return read_rows(file, self.layout(file), first=0, count=1)[0]
+
+    def names(self, keys: tuple[str, ...]) -> list[Named]:
+        """How the values of each key are written: places by their names."""
+        return [self._named(key) for key in keys]
+
+    def _named(self, key: str) -> Named:
+        domains = {one.name: one.domain for one in self.config.keys}
+        if key not in domains:
+            return _country if key == "country" else str
+        kinds: dict[str, Named] = {"regions": _region, "countries": _country, "plain": str}
+        return kinds[_kind(domains[key])]
+
+
+class SortedRows:
+    """All rows of a table, of which only the page that is asked for is read."""
+
+    def __init__(self, file: TableFile, layout: Layout, *, sort: str, order: str) -> None:
+        self.file, self.layout, self.sort, self.order = file, layout, sort, order
+
+    def __len__(self) -> int:
+        return self.layout.rows
+
+    def __getitem__(self, rows: slice) -> list[Row]:
+        first, end, _ = rows.indices(len(self))
+        return read_rows(
+            self.file,
+            self.layout,
+            sort=self.sort,
+            order=self.order,
+            first=first,
+            count=end - first,
+        )
+
+
+def pages(file: TableFile, layout: Layout, *, sort: str, order: str) -> "Paginator[Any]":
+    rows = SortedRows(file, layout, sort=sort, order=order)
+    return Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # it cuts slices, and no more
+
+
+def _kind(domain: str) -> str:
+    try:
+        return streams.kind_of_domain(domain)
+    except Problem:  # streams without places
+        return "plain"
+
+
+def _region(value: Any) -> str:
+    found = streams.place(value)
+    return f"{found.name}, {found.country}" if found else str(value)
+
+
+def _country(value: Any) -> str:
+    try:
+        names = {one.code: one.name for one in streams.countries()}
+    except Problem:
+        names = {}
+    return names.get(str(value), str(value))

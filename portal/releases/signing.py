@@ -1,0 +1,47 @@
+"""The key that signs releases: a file outside the database and its backups.
+
+Two things are signed. The card, in the transaction that makes the release: it names the hash of
+the noised numbers, so that from then on nobody who can only write to the database can put other
+numbers in their place. And the manifest, which holds the card and the hashes of all files, once
+they are made.
+"""
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from aggregation.release.card import GuaranteeCard
+from portal.kept_secrets import kept_secret
+
+# No other signature of ours begins so.
+_PURPOSE = b"mayfly card 1\n"
+
+
+def card_text(card: GuaranteeCard) -> str:
+    """The one spelling of a card: JSON, sorted fields, no spaces."""
+    return msgspec.json.encode(card, order="sorted").decode()
+
+
+def read_card(text: str) -> GuaranteeCard:
+    return msgspec.json.decode(text, type=GuaranteeCard)
+
+
+def sign_card(text: str) -> str:
+    return release_key().sign(_PURPOSE + text.encode()).hex()
+
+
+def is_card_signed(text: str, signature: str) -> bool:
+    try:
+        release_public_key().verify(bytes.fromhex(signature), _PURPOSE + text.encode())
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def release_key() -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(kept_secret("release-key"))
+
+
+def release_public_key() -> Ed25519PublicKey:
+    """What anyone checks a release with."""
+    return release_key().public_key()

@@ -1,0 +1,1 @@
+"""`manage.py up`: all processes of an embedded Mayfly under one small supervisor."""

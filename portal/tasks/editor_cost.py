@@ -1,0 +1,103 @@
+"""What a task would reserve in the coming weeks, and what others leave of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+
+from aggregation.compiler import Compiled
+from aggregation.protocol.windows import Unit, Window
+from portal.ledger.models import Charge, Week
+from portal.ledger.weeks import in_words
+
+WEEKS = 4
+
+
+@dataclass(frozen=True)
+class WeekCost:
+    """One stream in one civil week; amounts are ε in hundredths."""
+
+    stream: str
+    label: str
+    cap: int
+    # Reserved and spent by other tasks, and by this one where its windows have begun.
+    taken: int
+    # What this task would take, at most.
+    wanted: int
+
+    @property
+    def left(self) -> int:
+        return self.cap - self.taken - self.wanted
+
+    @property
+    def fits(self) -> bool:
+        return self.left >= 0
+
+    @property
+    def words(self) -> dict[str, str]:
+        amounts = {"cap": self.cap, "taken": self.taken, "wanted": self.wanted}
+        left = in_words(self.left) if self.fits else f"−{in_words(-self.left)}"
+        return {**{name: in_words(amount) for name, amount in amounts.items()}, "left": left}
+
+
+@dataclass(frozen=True)
+class Cost:
+    epsilon: str
+    unit: Unit
+    weeks: tuple[WeekCost, ...]
+
+    @property
+    def fits(self) -> bool:
+        return all(week.fits for week in self.weeks)
+
+    @property
+    def most(self) -> str:
+        """What the dearest week takes."""
+        return in_words(max((week.wanted for week in self.weeks), default=0))
+
+
+def cost(compiled: Compiled, *, task: str, now: datetime) -> Cost:
+    """The task's cost in the weeks after this one, on each of its streams."""
+    config = compiled.server_config
+    hundredths = int(Decimal(config.epsilon) * 100)
+    weeks = [
+        _week(stream, week, hundredths * windows_in(week, config.window_unit), task)
+        for stream in config.streams
+        for week in coming_weeks(now)
+    ]
+    return Cost(config.epsilon, config.window_unit, tuple(weeks))
+
+
+def coming_weeks(now: datetime) -> list[Window]:
+    week = Window.containing(now, Unit.WEEK)
+    return [
+        Window.containing(week.start + timedelta(weeks=n), Unit.WEEK) for n in range(1, WEEKS + 1)
+    ]
+
+
+def windows_in(week: Window, unit: Unit) -> int:
+    """How many windows of a unit overlap a civil week."""
+    window, count = Window.containing(week.start, unit), 0
+    while window.start < week.end:
+        window, count = window.next(), count + 1
+    return count
+
+
+def _week(stream: str, week: Window, wanted: int, task: str) -> WeekCost:
+    monday = week.start.date()
+    row = Week.objects.filter(stream=stream, monday=monday).first()
+    cap = row.cap if row else settings.WEEKLY_EPSILON
+    taken = row.reserved + row.spent - _own(row, task, monday) if row else 0
+    return WeekCost(stream, week.label, cap, taken, wanted)
+
+
+def _own(row: Week, task: str, monday: date) -> int:
+    """What this task has reserved there already: a new revision takes its place."""
+    own: Sequence[int] = list(
+        Charge.objects.filter(week=row, task=task, state=Charge.State.RESERVED).values_list(
+            "amount", flat=True
+        )
+    )
+    return sum(own)

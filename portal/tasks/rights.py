@@ -1,0 +1,57 @@
+"""Who may do what with a task. Services ask here; pages and the API ask before them."""
+
+from datetime import datetime
+
+from django.core.exceptions import PermissionDenied
+from django.views.decorators.debug import sensitive_variables
+
+from aggregation.clock import Clock
+from aggregation.errors import Problem
+from portal.accounts.models import Person, Role
+from portal.accounts.sign_in import admit, forgive
+from portal.audit.services import Change, record
+from portal.tasks.models import Editor, Revision
+
+READERS = (Role.ANALYST, Role.REVIEWER, Role.OPERATOR)
+# Whoever sees that something is wrong may stop it.
+STOPPERS = (Role.ANALYST, Role.REVIEWER, Role.OPERATOR)
+
+
+def require_role(person: Person, *roles: Role) -> None:
+    """As the database has it now, not as it was when the person was read."""
+    person.forget_roles()
+    if not person.is_active or not person.has_role(*roles):
+        names = " or ".join(str(role) for role in roles)
+        raise PermissionDenied(f"This is for people with the role {names}.")
+
+
+def why_not_approver(revision: Revision, person: Person) -> str:
+    """Why this person cannot decide on the revision; empty if they can."""
+    if not person.has_role(Role.REVIEWER):
+        return "Only people with the role reviewer decide on a revision."
+    if revision.author_id == person.pk:
+        return "You submitted this revision. Somebody else decides on it."
+    if Editor.objects.filter(task_id=revision.task_id, person=person).exists():
+        return "You have written in this task's draft. Somebody who has not decides on it."
+    return ""
+
+
+def require_second_person(revision: Revision, person: Person) -> None:
+    require_role(person, Role.REVIEWER)
+    if reason := why_not_approver(revision, person):
+        raise PermissionDenied(reason)
+
+
+@sensitive_variables("password")
+def require_password(person: Person, password: str, *, clock: Clock, now: datetime) -> None:
+    """Ask for the password again, counted like a sign-in. `now` is machine time.
+
+    Called before a transaction is open, so that a failure is counted whatever happens next.
+    """
+    attempt = admit(name=person.username, address="", now=now)
+    held = Person.objects.get(pk=person.pk)
+    if not held.is_active or held.must_change_password or not held.check_password(password):
+        wrong = [Change("reason", None, "wrong password")]
+        record(action="sign_in.refused", subject=held, clock=clock, changes=wrong)
+        raise Problem("This is not your password.", hint="Type the one you sign in with.")
+    forgive(attempt)

@@ -1,0 +1,55 @@
+// Menus close when one looks elsewhere; wide tables can be scrolled from the keyboard.
+// Everything works without this file, a little less comfortably.
+
+const openMenus = () => document.querySelectorAll("details[data-menu][open]");
+
+document.addEventListener("click", (event) => {
+  for (const menu of openMenus()) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+document.addEventListener("focusin", (event) => {
+  for (const menu of openMenus()) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of openMenus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+
+const nameOf = (wrap) =>
+  wrap.querySelector("caption")?.textContent.trim() ||
+  wrap.closest(".card, section")?.querySelector("h2, h3")?.textContent.trim() ||
+  "Table";
+
+const watched = new ResizeObserver((entries) => {
+  for (const { target } of entries) makeScrollable(target);
+});
+
+function makeScrollable(wrap) {
+  if (wrap.scrollWidth > wrap.clientWidth) {
+    wrap.tabIndex = 0;
+    wrap.setAttribute("role", "region");
+    wrap.setAttribute("aria-label", nameOf(wrap));
+  } else if (wrap.getAttribute("role") === "region") {
+    wrap.removeAttribute("tabindex");
+    wrap.removeAttribute("role");
+    wrap.removeAttribute("aria-label");
+  }
+}
+
+function watchTables(root) {
+  for (const wrap of root.querySelectorAll(".table-wrap, .page-body pre")) {
+    watched.observe(wrap);
+    makeScrollable(wrap);
+  }
+}
+
+watchTables(document);
+document.addEventListener("htmx:afterSettle", (event) => watchTables(event.target));

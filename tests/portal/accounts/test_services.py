@@ -1,0 +1,95 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from aggregation.errors import Problem
+from portal.accounts.models import Grant, Person, Role
+from portal.accounts.selectors import people_with_role
+from portal.accounts.services import add_person, change_roles, deactivate_person
+
+
+@pytest.mark.django_db
+def test_adding_someone_works(clock):
+    given = add_person(username="Ada", roles={Role.ANALYST}, clock=clock)
+    assert given.person.username == "ada"
+    assert given.person.check_password(given.password)
+    assert len(given.password) == 23
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"username": "a b"}, "'a b' does not do as username"),
+        ({"username": "taken"}, "Somebody has this username already"),
+        ({"username": "ada", "email": "nowhere"}, "'nowhere' does not do as email"),
+    ],
+)
+def test_adding_says_what_does_not_do(person, clock, wrong, message):
+    person(username="taken")
+    with pytest.raises(Problem, match=message):
+        add_person(roles=(), clock=clock, **wrong)
+
+
+@pytest.mark.django_db
+def test_there_is_no_superuser():
+    with pytest.raises(Problem, match="no superuser"):
+        Person.objects.create_superuser("root", password="x")
+    assert not hasattr(Person, "is_superuser")
+
+
+@pytest.mark.django_db
+def test_those_with_a_role_are_those_who_may_come_in(person):
+    ada, gone = person("reviewer", username="ada"), person("reviewer", username="gone")
+    gone.is_active = False
+    gone.save()
+    assert list(people_with_role(Role.REVIEWER)) == [ada]
+
+
+@pytest.mark.databases
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ["superuser", "", "Analyst"])
+def test_the_database_knows_the_four_roles(person, role):
+    ada = person()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Grant.objects.create(person=ada, role=role)
+
+
+@pytest.mark.databases
+@pytest.mark.django_db
+def test_the_database_holds_a_role_once_and_a_username_in_lower_case(person):
+    ada = person("analyst", username="ada")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Grant.objects.create(person=ada, role="analyst")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Person.objects.filter(pk=ada.pk).update(username="Ada")
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("way", ["step down", "push out"])
+def test_two_operators_at_once_cannot_leave_nobody(own_database, clock, way):
+    """Each withdraws the other (or themselves) at the same moment: one of them is refused."""
+    pair = [Person.objects.create_user(f"omar{n}", password="x") for n in range(2)]
+    for one in pair:
+        Grant.objects.create(person=one, role=Role.OPERATOR)
+
+    together = Barrier(2)
+
+    def leave(number):
+        with own_database():
+            together.wait(timeout=30)
+            try:
+                if way == "step down":
+                    change_roles(person=pair[number], roles=(), actor=pair[number], clock=clock)
+                else:
+                    deactivate_person(person=pair[number], actor=pair[1 - number], clock=clock)
+            except Problem:
+                return False
+            return True
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = sorted(pool.map(leave, range(2)))
+    assert outcomes == [False, True]
+    assert people_with_role(Role.OPERATOR).count() == 1

@@ -1,0 +1,111 @@
+"""The audit page, its filters and its export."""
+
+import csv
+import io
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import Client
+
+from portal.audit import exports
+from portal.audit.models import Entry
+from portal.audit.services import Change, record
+
+
+@pytest.fixture
+def log(person, clock):
+    ada = person("analyst", username="ada")
+    changes = [Change("role", None, "analyst")]
+    record(action="role.granted", subject=ada, actor=ada, clock=clock, changes=changes)
+    record(action="person.added", subject=person(username="=1+1"), clock=clock)
+
+
+@async_to_sync
+async def text_of(answer) -> str:
+    return b"".join([part async for part in answer.streaming_content]).decode()
+
+
+def test_it_works(signed_in, log):
+    answer = signed_in("reviewer").get("/audit")
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert "role.granted" in page
+    assert "nothing" in page
+    assert "<ins>analyst</ins>" in page
+
+
+def test_the_filters_narrow_and_are_kept_in_the_address(signed_in, log):
+    client = signed_in("operator")
+    page = client.get("/audit?person=ada").content.decode()
+    assert "role.granted" in page
+    assert 'class="mono" href="?person=ada&amp;action=person.added"' not in page
+    assert "Nothing matches" in client.get("/audit?first_day=2099-01-01").content.decode()
+    assert "role.granted" in client.get("/audit?last_day=2099-01-01&page=1").content.decode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["person=nobody", "first_day=yesterday", "page=x", "page=-1", "last_day=9999-12-31"],
+)
+def test_a_filter_that_makes_no_sense_is_no_error(signed_in, log, query):
+    assert signed_in("operator").get(f"/audit?{query}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/audit", "/audit/export.csv", "/audit/export.jsonl"])
+def test_it_is_for_reviewers_and_operators(signed_in, db, path):
+    assert signed_in("analyst", "consumer").get(path).status_code == 403
+    assert Client().get(path).status_code == 302
+
+
+def test_the_export_holds_what_the_hashes_cover(signed_in, log):
+    answer = signed_in("operator").get("/audit/export.jsonl")
+    entries = [json.loads(line) for line in text_of(answer).splitlines()]
+    assert [e["hash"] for e in entries] == list(
+        Entry.objects.order_by("seq").values_list("hash", flat=True)
+    )
+    assert entries[1]["previous"] == entries[0]["hash"]
+
+
+def test_an_export_is_read_and_sent_a_batch_at_a_time(signed_in, log, monkeypatch):
+    monkeypatch.setattr(exports, "BATCH", 1)
+    answer = signed_in("operator").get("/audit/export.jsonl")
+    assert [json.loads(line)["seq"] for line in text_of(answer).splitlines()] == [1, 2]
+
+
+@pytest.mark.parametrize("query", ["person=nobody", "first_day=yesterday", "object_id=%00"])
+def test_an_export_never_holds_more_than_was_asked_for(signed_in, log, query):
+    answer = signed_in("operator").get(f"/audit/export.csv?{query}")
+    assert answer.status_code == 400
+    assert 'class="error"' in answer.content.decode()
+
+
+@pytest.mark.databases
+def test_the_last_day_is_included(signed_in, log):
+    day = Entry.objects.get(seq=1).at.date()
+    client = signed_in("operator")
+    assert client.get(f"/api/v1/audit?first_day={day}&last_day={day}").json()["count"] == 2
+    assert client.get("/api/v1/audit?first_day=0001-01-01&last_day=9999-12-31").status_code == 200
+
+
+def test_the_csv_runs_nothing_in_a_spreadsheet(signed_in, log):
+    answer = signed_in("operator").get("/audit/export.csv?action=person.added")
+    rows = list(csv.DictReader(io.StringIO(text_of(answer))))
+    assert [row["object_label"] for row in rows] == ["'=1+1"]
+
+
+def test_the_api_pages_and_filters(signed_in, log):
+    client = signed_in("operator")
+    found = client.get("/api/v1/audit?action=role.granted").json()
+    assert found["count"] == 1
+    assert found["results"][0]["changes"] == [{"field": "role", "from": None, "to": "analyst"}]
+    refused = client.get("/api/v1/audit?first_day=yesterday")
+    assert refused.status_code == 400
+    assert refused.json()["error"]["fields"][0]["field"] == "first_day"
+    assert signed_in("analyst").get("/api/v1/audit").status_code == 403
+
+
+def test_a_page_of_the_log_takes_few_queries(signed_in, log, django_assert_max_num_queries):
+    client = signed_in("operator")
+    with django_assert_max_num_queries(12):
+        client.get("/audit")

@@ -1,0 +1,216 @@
+"""The one flush: fenced, whole, and once, with real commits on both databases."""
+
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from django.db import OperationalError, transaction
+
+from portal.audit.services import move
+from portal.audit.verification import verify_log
+from portal.collection import completing, placing
+from portal.collection.flushing import SessionOver, TakerGone, flush
+from portal.collection.leaving import make_ready
+from portal.collection.models import HandOver, Partial, Receipts, Session
+from portal.tasks.models import TaskWindow
+from tests.portal.collection.collecting import MIN
+
+pytestmark = pytest.mark.databases
+
+FIRST, SECOND = "2026-11-17", "2026-11-18"
+
+
+def ready(collecting, count=MIN, *, windows=(FIRST,), handing_over=()):
+    """A session that completes, and what it leaves."""
+    run = collecting.by_hand(list(windows), count)
+    assert move(run.row, to=Session.State.COMPLETING, clock=collecting.clock)
+    leaving = make_ready(
+        session=run.row,
+        summing=run.summing,
+        open_windows=list(run.windows),
+        handing_over=[w for w in run.windows if w.id in handing_over],
+        clock=collecting.clock,
+    )
+    return run, leaving
+
+
+def flushed(collecting, run, leaving, takers=None):
+    flush(session=run.row, leaving=leaving, takers=takers or {}, clock=collecting.clock)
+
+
+def nothing_is_stored():
+    return not (Partial.objects.exists() or Receipts.objects.exists() or HandOver.objects.exists())
+
+
+def test_it_works(collecting):
+    run, leaving = ready(collecting)
+    flushed(collecting, run, leaving)
+    partial = Partial.objects.get()
+    assert bytes(partial.body).startswith(b"mayfly partial")
+    assert partial.expires_at == datetime(2026, 11, 21, tzinfo=UTC)
+    assert len(bytes(Receipts.objects.get().ids)) == 8 * MIN
+    assert Session.objects.get(pk=run.row.pk).state == "flushed"
+    assert verify_log(whole=True).problem == ""
+
+
+def test_twice_is_refused(collecting):
+    run, leaving = ready(collecting)
+    flushed(collecting, run, leaving)
+    with pytest.raises(SessionOver):
+        flushed(collecting, run, leaving)
+    assert Partial.objects.count() == 1
+
+
+def test_a_zombie_is_refused(collecting):
+    run, leaving = ready(collecting)
+    dead = Session.objects.get(pk=run.row.pk)
+    assert placing.bury(dead, Session.Reason.LOST, clock=collecting.clock)
+    with pytest.raises(SessionOver):
+        flushed(collecting, run, leaving)
+    assert nothing_is_stored()
+
+
+def test_a_session_that_still_takes_updates_does_not_flush(collecting):
+    run = collecting.by_hand([FIRST], MIN)
+    leaving = make_ready(
+        session=run.row, summing=run.summing, open_windows=list(run.windows), handing_over=[],
+        clock=collecting.clock,
+    )  # fmt: skip
+    with pytest.raises(SessionOver):
+        flushed(collecting, run, leaving)
+    assert nothing_is_stored()
+
+
+def test_all_or_nothing_when_the_taker_is_gone(collecting):
+    collecting.go_to("2026-11-19T00:00:00")
+    taker = collecting.by_hand([FIRST], 1)
+    run = collecting.by_hand([FIRST], MIN)
+    collecting.send(run.row, [SECOND], 5)
+    completing._is_queue_empty(run)
+    assert move(run.row, to=Session.State.COMPLETING, clock=collecting.clock)
+    leaving = make_ready(
+        session=run.row, summing=run.summing, open_windows=list(run.windows),
+        handing_over=list(run.windows), clock=collecting.clock,
+    )  # fmt: skip
+    takers = {small.window: taker.row for small in leaving.small}
+    row = Session.objects.get(pk=taker.row.pk)
+    placing.bury(row, Session.Reason.LOST, clock=collecting.clock)
+    with pytest.raises(TakerGone):
+        flushed(collecting, run, leaving, takers)
+    assert nothing_is_stored()
+    other = collecting.by_hand([FIRST], 1)
+    flushed(collecting, run, leaving, dict.fromkeys(takers, other.row))
+    assert Partial.objects.get().window.window == FIRST
+    assert HandOver.objects.get().successor_id == other.row.pk
+
+
+def test_of_flushes_at_once_one_commits(collecting):
+    run, leaving = ready(collecting)
+    outcomes = []
+
+    def attempt():
+        with collecting.in_thread():
+            try:
+                mine = Session.objects.get(pk=run.row.pk)
+                flush(session=mine, leaving=leaving, takers={}, clock=collecting.clock)
+                outcomes.append("flushed")
+            except SessionOver:
+                outcomes.append("over")
+
+    at_once([attempt] * 4)
+    assert sorted(outcomes) == ["flushed", "over", "over", "over"]
+    assert Partial.objects.count() == 1
+
+
+def test_a_flush_and_a_death_at_once_agree(collecting):
+    for _ in range(5):
+        run, leaving = ready(collecting)
+        before = Partial.objects.count()
+
+        def die(pk=run.row.pk):
+            with collecting.in_thread():
+                row = Session.objects.get(pk=pk)
+                if row.state == Session.State.COMPLETING:
+                    placing.bury(row, Session.Reason.LOST, clock=collecting.clock)
+
+        def finish(run=run, leaving=leaving):
+            with collecting.in_thread(), suppress(SessionOver):
+                flushed(collecting, run, leaving)
+
+        at_once([finish, die])
+        state = Session.objects.get(pk=run.row.pk).state
+        assert Partial.objects.count() - before == (1 if state == "flushed" else 0)
+        assert state in ("flushed", "dead")
+
+
+def test_a_flush_and_a_closing_at_once_agree(collecting):
+    """The window leaves grace after the flush's commit, or the flush leaves nothing of it."""
+    run, leaving = ready(collecting)
+    seen = []
+
+    def close():
+        with collecting.in_thread(), transaction.atomic():
+            window = collecting.window(FIRST)
+            move(window, to=TaskWindow.State.RELEASING, clock=collecting.clock)
+            # Nobody who commits later adds to what is seen here.
+            seen.append(Partial.objects.count())
+
+    def finish():
+        with collecting.in_thread():
+            flushed(collecting, run, leaving)
+
+    at_once([finish, close])
+    assert seen == [Partial.objects.count()]
+    assert Receipts.objects.count() == Partial.objects.count()
+
+
+def at_once(attempts):
+    threads = [threading.Thread(target=attempt) for attempt in attempts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+
+
+def test_a_commit_that_nobody_heard_of_is_not_repeated(collecting):
+    run, leaving = ready(collecting)
+    attempts = []
+
+    def attempt():
+        attempts.append(1)
+        flushed(collecting, run, leaving)
+        raise OperationalError("the connection was lost after the commit")
+
+    run.row.state = Session.State.COMPLETING
+    completing._settle(run, Session.State.FLUSHED, attempt)
+    assert len(attempts) == 1
+    assert Partial.objects.count() == 1
+
+
+def test_a_database_that_was_away_is_asked_again(collecting):
+    run, leaving = ready(collecting)
+    attempts = []
+
+    def attempt():
+        attempts.append(1)
+        if len(attempts) < 3:
+            raise OperationalError("no connection")
+        flushed(collecting, run, leaving)
+
+    completing._settle(run, Session.State.FLUSHED, attempt)
+    assert len(attempts) == 3
+    assert Partial.objects.count() == 1
+
+
+def test_a_death_that_is_found_on_the_way_ends_it(collecting):
+    run, _ = ready(collecting)
+    row = Session.objects.get(pk=run.row.pk)
+    placing.bury(row, Session.Reason.LOST, clock=collecting.clock)
+
+    def attempt():
+        raise OperationalError("no connection")
+
+    with pytest.raises(SessionOver):
+        completing._settle(run, Session.State.FLUSHED, attempt)
+    assert nothing_is_stored()

@@ -1,0 +1,211 @@
+"""What is small goes on from memory to memory, and counts once, wherever it ends."""
+
+from datetime import timedelta
+
+import pytest
+
+from aggregation.sessions.receipts import has_receipt
+from portal.audit.services import move
+from portal.collection import handing_over, live, placing
+from portal.collection.completing import complete
+from portal.collection.flushing import flush
+from portal.collection.leaving import make_ready
+from portal.collection.models import HandOver, Partial, Receipts, Session
+from portal.collection.selectors import outcome
+from portal.valkey import queue_client
+from tests.parts import eventually
+from tests.portal.collection.collecting import MAX, counted, gathered_sum
+
+pytestmark = pytest.mark.databases
+
+FIRST, SECOND = "2026-11-17", "2026-11-18"
+
+
+def drain(collecting, worker):
+    collecting.stopping.add(worker)
+
+
+def test_a_full_session_hands_its_small_window_over(collecting):
+    collecting.go_to("2026-11-19T00:00:00")
+    full = collecting.start(*collecting.place())
+    only_first = collecting.send(full, [FIRST], MAX - 5)
+    both = collecting.send(full, [FIRST, SECOND], 5)
+    eventually(lambda: Session.objects.get(pk=full.pk).reason == "full")
+    # It waits for a successor, which the controller sees to; devices are not sent to it any more.
+    successor = collecting.start(*collecting.place())
+    collecting.until(full.pk, "flushed")
+    eventually(lambda: HandOver.objects.filter(received=True).count() == 1)
+    assert outcome(full.pk).over is False
+    later = collecting.send(successor, [SECOND], 3)
+    collecting.taken(successor, 3)
+    collecting.count(only_first + both + later)
+    collecting.go_to("2026-11-21T00:00:01")
+    for window, devices in ((FIRST, MAX), (SECOND, 8)):
+        report = gathered_sum(collecting, window)
+        assert report.contributions == devices
+        assert (report.sums == collecting.truth[window]).all()
+    # The rest of the chain is over now, and what was stored has its receipts.
+    assert counted(full.pk, both[0]) == [FIRST]
+
+
+def test_a_chain_of_three_ends_in_one_partial_with_all_receipts(collecting):
+    one = collecting.start(*collecting.place())
+    updates = {one.pk: collecting.send(one, [FIRST], 40)}
+    sessions = [one]
+    for worker, before in (("two", "one"), ("three", "two")):
+        collecting.taken(sessions[-1], 40)
+        sessions.append(collecting.opened(worker=worker))
+        drain(collecting, before)
+        collecting.until(sessions[-2].pk, "flushed")
+        assert outcome(one.pk).over is False
+        updates[sessions[-1].pk] = collecting.send(sessions[-1], [FIRST], 40)
+    last = sessions[-1]
+    collecting.taken(last, 40)
+    eventually(lambda: not HandOver.objects.filter(received=False).exists())
+    for ids in updates.values():
+        collecting.count(ids)
+    collecting.go_to("2026-11-20T00:00:01")
+    # 120 are enough to be stored: no collector is needed for that.
+    assert collecting.until(last.pk, "flushed").reason == "window_closed"
+    assert Partial.objects.get().session_id == last.pk
+    assert set(Receipts.objects.values_list("flushed_by", flat=True)) == {last.pk}
+    for session, ids in updates.items():
+        assert all(counted(session, update) == [FIRST] for update in ids)
+        assert len(bytes(Receipts.objects.get(session=session).ids)) == 8 * 40
+    report = gathered_sum(collecting, FIRST)
+    assert (report.sums == collecting.truth[FIRST]).all()
+
+
+def test_everything_small_goes_to_the_collector(collecting):
+    one, two = collecting.start(*collecting.place()), collecting.opened(worker="two")
+    updates = collecting.send(one, [FIRST], 7) + collecting.send(two, [FIRST], 11)
+    collecting.taken(one, 7)
+    collecting.taken(two, 11)
+    collecting.count(updates)
+    collecting.go_to("2026-11-20T00:00:01")
+    report = gathered_sum(collecting, FIRST)
+    assert report.contributions == 18
+    assert (report.sums == collecting.truth[FIRST]).all()
+    assert not Partial.objects.exists()
+    assert outcome(one.pk).over
+    assert outcome(two.pk).over
+
+
+def test_a_worker_that_stops_without_anyone_else_drops_big_and_small_alike(collecting):
+    session = collecting.start(*collecting.place())
+    updates = collecting.send(session, [FIRST], MAX - 1)
+    collecting.taken(session, MAX - 1)
+    drain(collecting, "one")
+    row = collecting.until(session.pk, "dead")
+    assert row.reason == "no_successor"
+    assert not Partial.objects.exists()
+    assert counted(session.pk, updates[0]) == []
+
+
+def test_a_drained_session_stores_what_is_big_and_hands_over_the_rest(collecting):
+    collecting.go_to("2026-11-19T00:00:00")
+    session = collecting.start(*collecting.place())
+    collecting.opened(worker="two")
+    updates = collecting.send(session, [FIRST, SECOND], 20) + collecting.send(session, [FIRST], 80)
+    collecting.taken(session, 100)
+    drain(collecting, "one")
+    collecting.until(session.pk, "flushed")
+    assert Partial.objects.get().window.window == FIRST
+    assert HandOver.objects.get().window.window == SECOND
+    collecting.count(updates)
+    collecting.go_to("2026-11-21T00:00:01")
+    assert (gathered_sum(collecting, SECOND).sums == collecting.truth[SECOND]).all()
+
+
+def flushed_but_not_pushed(collecting, successor, count=10):
+    """A session that crashed between its commit and its push."""
+    run = collecting.by_hand([FIRST], count)
+    assert move(run.row, to=Session.State.COMPLETING, clock=collecting.clock)
+    (window,) = run.windows
+    leaving = make_ready(
+        session=run.row,
+        summing=run.summing,
+        open_windows=[window],
+        handing_over=[window],
+        clock=collecting.clock,
+    )
+    takers = {window: Session.objects.get(pk=successor.pk)}
+    flush(session=run.row, leaving=leaving, takers=takers, clock=collecting.clock)
+    return run, leaving
+
+
+def test_a_successor_waits_for_what_is_on_its_way(collecting):
+    successor = collecting.start(*collecting.place())
+    run, leaving = flushed_but_not_pushed(collecting, successor)
+    collecting.send(successor, [FIRST], MAX)
+    collecting.until(successor.pk, "completing")
+    # Complete but for the one that is on its way.
+    assert outcome(run.row.pk).over is False
+    handing_over.push(run.row, leaving.small[0], successor)
+    collecting.until(successor.pk, "flushed")
+    ids = bytes(Receipts.objects.get(session=run.row).ids)
+    assert len(ids) == 8 * 10
+    assert Receipts.objects.get(session=successor).flushed_by_id == successor.pk
+
+
+def test_a_push_that_never_comes_is_given_up(collecting, monkeypatch):
+    monkeypatch.setattr(handing_over, "OVERDUE", timedelta(seconds=0.5))
+    successor = collecting.start(*collecting.place())
+    run, leaving = flushed_but_not_pushed(collecting, successor)
+    collecting.send(successor, [FIRST], MAX)
+    collecting.until(successor.pk, "flushed")
+    # Nothing of the crashed one is counted, and its devices may send again.
+    assert outcome(run.row.pk) is not None
+    assert outcome(run.row.pk).over
+    assert outcome(run.row.pk).receipts == {}
+    # A push that comes after all changes nothing.
+    handing_over.push(run.row, leaving.small[0], successor)
+    assert not Receipts.objects.filter(session=run.row).exists()
+
+
+def test_what_a_dead_successor_took_is_not_counted(collecting):
+    successor = collecting.start(*collecting.place())
+    run, leaving = flushed_but_not_pushed(collecting, successor)
+    handing_over.push(run.row, leaving.small[0], successor)
+    eventually(lambda: HandOver.objects.get().received)
+    row = Session.objects.get(pk=successor.pk)
+    placing.bury(row, Session.Reason.LOST, clock=collecting.clock)
+    assert outcome(run.row.pk).over
+    assert outcome(run.row.pk).receipts == {}
+
+
+def test_a_state_that_comes_twice_counts_once(collecting):
+    successor = collecting.start(*collecting.place())
+    run, leaving = flushed_but_not_pushed(collecting, successor, count=60)
+    for _ in range(3):
+        handing_over.push(run.row, leaving.small[0], successor)
+    eventually(lambda: HandOver.objects.get().received)
+    updates = collecting.send(successor, [FIRST], 60)
+    collecting.taken(successor, 60)
+    collecting.go_to("2026-11-20T00:00:01")
+    assert gathered_sum(collecting, FIRST).contributions == 120
+    assert has_receipt(bytes(Receipts.objects.get(session=successor).ids), updates[0])
+
+
+def test_what_nobody_handed_over_is_not_taken(collecting):
+    """A state that the database knows nothing of, and rubbish, from whoever reaches Valkey."""
+    successor = collecting.start(*collecting.place())
+    stranger = collecting.by_hand([FIRST], 50)
+    (window,) = stranger.windows
+    completion = stranger.summing.complete(open_windows=[window], handing_over=[window])
+    handing_over.push(stranger.row, completion.small[0], successor)
+    live.push_state(successor.pk, b"rubbish")
+    eventually(lambda: not queue_client().exists(live.key(successor.pk, "handovers")))
+    collecting.send(successor, [FIRST], MAX)
+    collecting.until(successor.pk, "flushed")
+    assert len(bytes(Receipts.objects.get().ids)) == 8 * MAX
+
+
+def test_a_taker_that_is_gone_is_replaced_by_another(collecting):
+    gone, run = collecting.start(*collecting.place()), collecting.by_hand([FIRST], 10)
+    other = collecting.opened(worker="two")
+    run.row.reason = Session.Reason.FULL
+    placing.bury(Session.objects.get(pk=gone.pk), Session.Reason.LOST, clock=collecting.clock)
+    complete(run)
+    assert HandOver.objects.get().successor_id == other.pk
+    eventually(lambda: HandOver.objects.get().received)

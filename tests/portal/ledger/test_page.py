@@ -1,0 +1,48 @@
+"""The ledger's page."""
+
+import pytest
+from django.conf import settings
+
+from aggregation.protocol.windows import Unit, Window
+from portal.ledger.services import reserve, spend
+
+
+@pytest.fixture(autouse=True)
+def streams(catalog):
+    catalog.write(settings.DATA / "streams")
+
+
+def content(answer):
+    return " ".join(answer.content.decode().split())
+
+
+def test_it_works(signed_in, clock, db):
+    week = Window.parse("2026-11-23", Unit.WEEK)
+    reserve(task="weekly", streams=["trips"], windows=[week], hundredths=150, clock=clock)
+    reserve(task="other", streams=["trips"], windows=[week], hundredths=50, clock=clock)
+    spend(task="other", windows=[week], clock=clock)
+    answer = signed_in("analyst").get("/ledger?first=2026-11-25&weeks=2&stream=trips")
+    page = content(answer)
+    assert "2026-W48" in page
+    assert "1.5 reserved" in page
+    assert "0.5 spent" in page
+    first, second = answer.context["streams"][0].weeks
+    assert (first.left, second.left) == (200, 400)
+
+
+def test_a_stream_that_nobody_is_charged_for_is_one_sentence(signed_in):
+    page = content(signed_in("analyst").get("/ledger?stream=assistant"))
+    assert "No task is charged in these weeks: all of 4 is left in each." in page
+    assert "<table" not in page
+
+
+def test_what_makes_no_sense_shows_the_usual_weeks(signed_in):
+    answer = signed_in("analyst").get("/ledger?first=never&weeks=1000&stream=none")
+    assert answer.status_code == 200
+    assert [len(shown.weeks) for shown in answer.context["streams"]] == [8, 8]
+
+
+def test_every_week_is_two_queries(signed_in, django_assert_max_num_queries):
+    client = signed_in("analyst")
+    with django_assert_max_num_queries(10):
+        client.get("/ledger?weeks=53")

@@ -1,0 +1,77 @@
+"""Pages for when something is wrong say what happened, and where to go."""
+
+from collections.abc import Callable
+
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.test import Client, RequestFactory
+
+from portal.pages import errors
+
+SignedIn = Callable[..., Client]
+
+
+def test_a_missing_page_says_which_and_offers_the_nearest(signed_in: SignedIn) -> None:
+    answer = signed_in("analyst").get("/stream")
+    text = answer.content.decode()
+    assert answer.status_code == 404
+    assert "<code>/stream</code>" in text
+    assert 'Did you mean <a href="/streams">Streams</a>?' in text
+
+
+def test_a_missing_page_offers_only_what_one_may_see(signed_in: SignedIn) -> None:
+    assert "Did you mean" not in signed_in("analyst").get("/peopl").content.decode()
+    assert "Did you mean" in signed_in("operator").get("/peopl").content.decode()
+
+
+def test_a_guest_is_reminded_to_sign_in(db: None, client: Client) -> None:
+    assert "Some pages are only for people who are signed in." in (
+        client.get("/nothing").content.decode()
+    )
+
+
+def test_an_address_cannot_write_into_the_page(db: None, client: Client) -> None:
+    assert b"<script>alert" not in client.get("/<script>alert(1)</script>").content
+
+
+def test_a_forbidden_page_says_why_and_who_one_is(signed_in: SignedIn) -> None:
+    answer = signed_in("analyst").get("/people")
+    text = answer.content.decode()
+    assert answer.status_code == 403
+    assert "operator" in text
+    assert "with the role analyst" in text
+
+
+def test_a_form_without_its_token_explains_itself(person: Callable[..., object]) -> None:
+    person("analyst", username="ada")
+    strict = Client(enforce_csrf_checks=True)
+    answer = strict.post("/theme", {"theme": "dark"})
+    assert answer.status_code == 403
+    assert "The form had expired" in answer.content.decode()
+
+
+def test_an_unexpected_error_gives_a_page_that_asks_nothing_of_other_parts() -> None:
+    answer = errors.server_error(RequestFactory().get("/"))
+    assert answer.status_code == 500
+    assert "Something went wrong on our side" in answer.content.decode()
+
+
+def test_a_host_that_is_not_ours_gets_a_page_that_says_so(db: None, client: Client) -> None:
+    """It is refused before the middleware knows who asks."""
+    answer = client.get("/", headers={"host": "evil.example"})
+    assert answer.status_code == 400
+    assert "MAYFLY_HOSTS" in answer.content.decode()
+
+
+def test_a_request_that_makes_no_sense_gets_a_page(db: None) -> None:
+    answer = errors.bad_request(RequestFactory().get("/x"), SuspiciousOperation())
+    assert answer.status_code == 400
+    assert "That request made no sense to us" in answer.content.decode()
+
+
+def test_programs_get_the_error_shape(db: None, client: Client) -> None:
+    answer = client.get("/api/v1/no-such-thing")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (404, "not_found")
+    assert set(error) == {"code", "message", "hint", "fields"}
+    forbidden = errors.permission_denied(RequestFactory().get("/api/v1/x"), PermissionDenied("No."))
+    assert b'"message": "No."' in forbidden.content

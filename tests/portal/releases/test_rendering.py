@@ -1,0 +1,133 @@
+"""The files of a release: made of the committed row, once, whoever comes how often."""
+
+import threading
+
+import pyarrow.parquet as pq
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from aggregation.errors import Problem
+from portal.releases import failpoints, rendering, running
+from portal.releases.models import Release, Rendering
+from portal.releases.selectors import whole_release
+from portal.releases.verification import checks_of
+from tests.portal.releases.test_releasing import DUE, FIRST, fail_at
+
+pytestmark = pytest.mark.databases
+
+
+@pytest.fixture
+def released(collecting):
+    collecting.go_to(DUE)
+    running.release_due_windows(clock=collecting.clock)
+    return Release.objects.get()
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_it_works(released, capsys):
+    running.render_releases()
+    folder = rendering.folder_of(released)
+    names = {"cells.parquet", "total.parquet", "manifest.json", "manifest.sig", "card.json"}
+    assert set(contents(folder)) == names
+    assert pq.read_table(folder / "cells.parquet").num_rows == 12
+    assert Rendering.objects.get().release == released
+    call_command("verify_release", "trips-by-region", FIRST)
+    assert "All 7 checks hold." in capsys.readouterr().out
+
+
+def test_doing_it_again_changes_nothing(released):
+    running.render_releases()
+    before = contents(rendering.folder_of(released))
+    running.render_releases()
+    rendering.render(release=whole_release(released.pk))
+    assert contents(rendering.folder_of(released)) == before
+    assert not list(rendering.folder_of(released).parent.glob("*.new"))
+
+
+def test_lost_files_come_back_as_they_were(released):
+    running.render_releases()
+    folder = rendering.folder_of(released)
+    before = contents(folder)
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    running.restore_files()
+    assert contents(folder) == before
+
+
+def test_five_at_once_sign_one_manifest(released, parts):
+    together = threading.Barrier(5)
+    pk = released.pk
+
+    def job() -> None:
+        with parts():
+            together.wait(timeout=20)
+            rendering.render(release=whole_release(pk))
+
+    threads = [threading.Thread(target=job) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert Rendering.objects.count() == 1
+    assert all(check.holds for check in checks_of(whole_release(pk)))
+
+
+@pytest.mark.parametrize("place", ["written", "signed"])
+def test_an_attempt_that_fails_is_made_good(released, monkeypatch, place):
+    monkeypatch.setattr(failpoints, "hook", fail_at(place))
+    running.render_releases()
+    assert not rendering.folder_of(released).exists()
+    monkeypatch.setattr(failpoints, "hook", None)
+    running.render_releases()
+    running.restore_files()
+    assert all(check.holds for check in checks_of(whole_release(released.pk)))
+
+
+def test_one_window_s_trouble_is_not_the_others(collecting, monkeypatch, caplog):
+    collecting.go_to("2026-11-21T00:00:00")
+    running.release_due_windows(clock=collecting.clock)
+    first, second = Release.objects.order_by("pk")
+    tamper(first, "signature = '00'")
+    running.render_releases()
+    assert not hasattr(whole_release(first.pk), "rendering")
+    assert hasattr(whole_release(second.pk), "rendering")
+    assert "could not be made" in caplog.text
+
+
+def test_numbers_that_were_changed_behind_our_back_are_not_rendered(released):
+    other = bytes(released.noised)
+    other = other[:-1] + bytes([other[-1] ^ 1])
+    tamper(released, "noised = %s", other)
+    with pytest.raises(Problem, match="damaged"):
+        rendering.render(release=whole_release(released.pk))
+    with pytest.raises(CommandError, match="checks failed"):
+        call_command("verify_release", "trips-by-region", FIRST)
+
+
+def test_a_changed_file_is_found_and_made_again(released, capsys):
+    from portal.releases.files import is_intact, table_file
+
+    running.render_releases()
+    path = rendering.folder_of(released) / "total.parquet"
+    right = path.read_bytes()
+    path.write_bytes(right[:-1] + b"!")
+    with pytest.raises(CommandError, match="1 of 7 checks failed"):
+        call_command("verify_release", "trips-by-region", FIRST)
+    assert not is_intact(table_file(whole_release(released.pk), "total"))
+    running.restore_files()
+    assert path.read_bytes() == right
+
+
+def tamper(release, change, *values):
+    """As somebody would who may do anything to the database, but has no key."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute('DROP TRIGGER "releases_release_no_update"')
+        else:
+            cursor.execute("ALTER TABLE releases_release DISABLE TRIGGER USER")
+        cursor.execute(f"UPDATE releases_release SET {change} WHERE id = %s", [*values, release.pk])
