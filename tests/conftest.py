@@ -4,12 +4,15 @@
 `databases` a second time, with TEST_DATABASE_URL naming a PostgreSQL.
 """
 
+import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import django
@@ -73,6 +76,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def size(request: pytest.FixtureRequest) -> str:
     """`everyday` or `full`: the one knob for mutants, kills, windows, devices."""
     return str(request.config.getoption("--size"))
+
+
+@pytest.fixture
+def same_noise(size: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests with a rate of false alarms: noise from keys that are the same every day.
+
+    The sampler is the real one; only its keys come from the test's name. `make deep` draws afresh.
+    """
+    from aggregation.release import randomness
+
+    if size == "everyday":
+        keys = (sha256(f"{request.node.nodeid} {n}".encode()).digest() for n in itertools.count())
+        monkeypatch.setattr(randomness, "os", SimpleNamespace(urandom=lambda _: next(keys)))
 
 
 @pytest.fixture

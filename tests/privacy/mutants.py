@@ -170,7 +170,7 @@ def fresh_noise_for_sums_over_keys(small, data, has_device, count):
 @mutant(EMPTY)
 def a_float_laplace(small, data, has_device, count):
     """numpy's, added to a decoded value: its last bits tell what it was added to."""
-    rng = np.random.default_rng()
+    rng = np.random.default_rng(int(has_device))
     fields = _honest(small, data, has_device, count)
     value = 1.0 * has_device + rng.laplace(scale=1.0, size=count)
     return fields | {"num_trips by activity+direction, row 0": value}

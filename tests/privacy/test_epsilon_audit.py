@@ -2,8 +2,9 @@
 
 Samples are independent releases; half of them choose an event and half test it, with intervals of
 99.9 % on each side. A correct release is flagged with probability at most 0.2 % per data set
-(less: the bound for a correct one is about 0.9 at ε = 1). A mutant is missed far more rarely: the
-closest, a fifth less noise, has a bound of 1.13 ± 0.03 at everyday size.
+(less: the bound for a correct one is about 0.9 at ε = 1, and 0.5 to 0.8 where ε is split over four
+coordinates). A mutant is missed far more rarely: the closest, a fifth less noise, has a bound of
+1.13 ± 0.03 at everyday size. Everyday noise is the same each day (`same_noise`).
 """
 
 import numpy as np
@@ -28,9 +29,9 @@ def test_a_correct_release_keeps_its_epsilon(kind: str, place: int, count: int) 
     with_it = released(many, summed(made, [*data.others, data.device]), count)
     bound, event = epsilon_lower_bound(without, with_it)
     assert bound < 1.0, event
-    # It finds most of the ε that is there, or its silence would mean nothing.
+    # It finds much of the ε that is there, or its silence would mean nothing.
     assert np.abs(data.device.values).sum() > 2**20 - 16
-    assert bound > 0.5, event
+    assert bound > 0.4, event
 
 
 @pytest.mark.parametrize("name", MUTANTS)
