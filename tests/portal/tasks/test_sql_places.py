@@ -1,7 +1,5 @@
 """Regions in a query are told by their names."""
 
-from django.conf import settings
-
 from portal.streams.geography import Source, most_populous_places
 from portal.streams.services import install_streams
 from portal.tasks.sql_places import NamedPlace, places_named_in
@@ -17,6 +15,7 @@ def test_places_are_named_once_in_their_order(tmp_path, settings):
     assert places_named_in("SELECT 1") == []
 
 
-def test_streams_without_places_name_none(catalog):
-    catalog.write(settings.DATA / "streams")
+def test_streams_without_places_name_none(catalog, tmp_path, settings):
+    settings.DATA = tmp_path
+    catalog.write(tmp_path / "streams")
     assert places_named_in(SQL) == []
