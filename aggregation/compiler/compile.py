@@ -54,12 +54,19 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compile_spec(
-    spec: Spec, streams: Catalog, *, without: frozenset[str] = frozenset()
+    spec: Spec,
+    streams: Catalog,
+    *,
+    populations: frozenset[str] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Compiled | Refused:
-    """Compile, or refuse. `without` leaves rules out: it is there to test that each is needed."""
+    """Compile, or refuse. Where it is not said which populations there are, any name will do.
+
+    `without` leaves rules out: it is there to test that each is needed.
+    """
     verdicts = Verdicts(without)
     try:
-        return _Compilation(spec, streams, verdicts).run()
+        return _Compilation(spec, streams, populations, verdicts).run()
     except Exception:  # a fault of ours must never let a spec through, nor show its insides
         message = "The compiler could not finish with this spec, so it is refused."
         verdicts.give("internal", "spec", [Finding(message, "Simplify the queries.")])
@@ -70,6 +77,7 @@ def compile_spec(
 class _Compilation:
     spec: Spec
     catalog: Catalog
+    populations: frozenset[str] | None
     verdicts: Verdicts
     analyst: Analyst = field(init=False)
 
@@ -107,7 +115,7 @@ class _Compilation:
         return Refused(diagnostics=self.verdicts.diagnostics())
 
     def _judge_fields(self) -> None:
-        subject = fields.Subject(self.spec, self.catalog)
+        subject = fields.Subject(self.spec, self.catalog, self.populations)
         for rule in fields.RULES:
             self.verdicts.give(rule.__name__, "spec", rule(subject))
 

@@ -17,11 +17,13 @@ REFUSED: Final = 1
 UNREADABLE: Final = 2
 
 
-def compile_text(text: str | bytes, catalog: Catalog) -> tuple[int, dict[str, Any]]:
+def compile_text(
+    text: str | bytes, catalog: Catalog, populations: frozenset[str] | None = None
+) -> tuple[int, dict[str, Any]]:
     """Read and compile one document. 0: accepted, 1: refused, 2: unreadable."""
     try:
         document = read_document(text)
-        result = compile_spec(spec_from(document), catalog)
+        result = compile_spec(spec_from(document), catalog, populations=populations)
     except Unreadable as error:
         line, column = error.place or (None, None)
         found = Diagnostic(

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from aggregation.compiler.report import compile_text
 from portal.access import with_role
 from portal.streams.selectors import installed_catalog
+from portal.tasks.populations import known_populations
 
 
 class SpecSerializer(serializers.Serializer[Any]):
@@ -61,7 +62,7 @@ class CompileSpec(APIView):
         responses=ReportSerializer,
     )
     def post(self, request: Request) -> Response:
-        _, report = compile_text(document_of(request), installed_catalog())
+        _, report = compile_text(document_of(request), installed_catalog(), known_populations())
         return Response(report)
 
 

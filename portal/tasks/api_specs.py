@@ -25,6 +25,7 @@ from portal.tasks.editor_format import formatted
 from portal.tasks.editor_sql import combined, taken_apart
 from portal.tasks.forecast import forecast
 from portal.tasks.pacing import pace_previews
+from portal.tasks.populations import known_populations
 from portal.tasks.preview_places import preview_now
 from portal.tasks.rights import READERS
 from portal.tasks.serializers_specs import (
@@ -48,7 +49,7 @@ class OfSpec(APIView):
 
     def compiled(self, request: Request) -> Compiled:
         try:
-            found = compiled_of(text_of(request), installed_catalog())
+            found = compiled_of(text_of(request), installed_catalog(), known_populations())
         except UnicodeDecodeError:
             found = None
         if found is None:

@@ -14,6 +14,7 @@ from aggregation.protocol.spec_reading import read_spec
 from portal.problems import Conflict
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Revision
+from portal.tasks.populations import known_populations
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def content_of(text: str, *, name: str) -> Content:
             f"The spec names the task {spec.name!r}, and this is the task {name!r}.",
             hint=f"Write `name: {name}`, or duplicate the task under the other name.",
         )
-    compiled = compile_spec(spec, installed_catalog())
+    compiled = compile_spec(spec, installed_catalog(), populations=known_populations())
     if isinstance(compiled, Refused):
         raise _refusal(compiled)
     return _content(text, spec, compiled)

@@ -34,6 +34,8 @@ class Surroundings:
     """What a check needs besides the text."""
 
     catalog: Catalog
+    # Those that operators have made.
+    populations: frozenset[str]
     # Weekly cap of ε per stream.
     cap: Decimal
     now: datetime
@@ -52,8 +54,8 @@ def changed_text(text: str, changes: Sequence[Mapping[str, Any]], catalog: Catal
 
 def check(text: str, around: Surroundings) -> dict[str, Any]:
     """All that the page shows about a text, as plain values for JSON."""
-    _, report = compile_text(text, around.catalog)
-    compiled = compiled_of(text, around.catalog) if report["accepted"] else None
+    _, report = compile_text(text, around.catalog, around.populations)
+    compiled = compiled_of(text, around.catalog, around.populations)
     document = plain_document(text)
     shape = compiled or _shape(text, around.catalog)
     metrics = shape.client_task.metrics if shape else None
@@ -70,16 +72,18 @@ def check(text: str, around: Surroundings) -> dict[str, Any]:
     }
 
 
-def compiled_of(text: str, catalog: Catalog) -> Compiled | None:
+def compiled_of(text: str, catalog: Catalog, populations: frozenset[str]) -> Compiled | None:
     """The compiled task of a text, where the compiler accepts it."""
-    found = _compiled(text, catalog)
+    found = _compiled(text, catalog, populations)
     return found if isinstance(found, Compiled) else None
 
 
 @lru_cache(maxsize=32)
-def _compiled(text: str, catalog: Catalog) -> Compiled | Refused | None:
+def _compiled(
+    text: str, catalog: Catalog, populations: frozenset[str]
+) -> Compiled | Refused | None:
     spec = _spec(text)
-    return compile_spec(spec, catalog) if spec else None
+    return compile_spec(spec, catalog, populations=populations) if spec else None
 
 
 @lru_cache(maxsize=32)

@@ -12,6 +12,7 @@ from portal.streams.selectors import installed_catalog
 from portal.tasks.editor_check import Surroundings
 from portal.tasks.editor_fields import Choice, Field, Section
 from portal.tasks.editor_sections import SECTIONS
+from portal.tasks.populations import known_populations
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Shown:
 
 def around() -> Surroundings:
     cap = Decimal(settings.WEEKLY_EPSILON) / 100
-    return Surroundings(installed_catalog(), cap.normalize(), civil_clock().now())
+    now = civil_clock().now()
+    return Surroundings(installed_catalog(), known_populations(), cap.normalize(), now)
 
 
 def form_sections(

@@ -1,7 +1,6 @@
 """Populations: made by operators, named by tasks, and never removed."""
 
 import re
-from collections.abc import Collection
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -37,11 +36,6 @@ def add_population(*, name: str, actor: Person, clock: Clock) -> Population:
     return made
 
 
-def refuse_unknown(names: Collection[str]) -> None:
-    """No device would ever take part in a task whose population nobody has made."""
-    known = set(Population.objects.values_list("name", flat=True))
-    if unknown := sorted(set(names) - known):
-        raise Problem(
-            f"There is no population {' and none '.join(unknown)}.",
-            hint=f"There are: {', '.join(sorted(known))}. Operators can add others.",
-        )
+def known_populations() -> frozenset[str]:
+    """The names that a spec may give: the compiler refuses others."""
+    return frozenset(Population.objects.values_list("name", flat=True))

@@ -15,7 +15,6 @@ from portal.tasks.contents import Content, content_of
 from portal.tasks.drafting import note_editor
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Draft, Editor, Revision, Task
-from portal.tasks.populations import refuse_unknown
 from portal.tasks.rights import require_role
 from portal.tasks.selectors import last_approved, revision_in_review
 
@@ -30,7 +29,6 @@ def submit(*, task: Task, version: int, actor: Person, clock: Clock) -> Revision
     draft = Draft.objects.select_related("task").get(task=task)
     _refuse_other_version(draft, version)
     content = content_of(draft.text, name=draft.task.name)
-    refuse_unknown(_populations(content.client_task_json))
     with transaction.atomic():
         task = locked_alive(task)
         _refuse_other_version(Draft.objects.get(task=task), version)

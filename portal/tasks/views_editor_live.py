@@ -29,6 +29,7 @@ from portal.tasks.editor_requests import (
 from portal.tasks.editor_sql import combined, taken_apart
 from portal.tasks.forecast import forecast
 from portal.tasks.pacing import pace_previews
+from portal.tasks.populations import known_populations
 from portal.tasks.preview_places import place_names, preview_now
 from portal.tasks.views_editor import analysts_only, find_draft
 
@@ -104,7 +105,7 @@ def values(request: PersonRequest, name: str) -> HttpResponse:
 def panel(request: PersonRequest, name: str, panel: str) -> HttpResponse:
     """One of the side panel's tabs, for a text that compiles."""
     draft, body = find_draft(name), read_body(request, CheckBody)
-    compiled = compiled_of(body.text, streams.installed_catalog())
+    compiled = compiled_of(body.text, streams.installed_catalog(), known_populations())
     if compiled is None:
         raise Problem("There is nothing to show yet.", hint="Mend what the problems list says.")
     if panel == "preview":

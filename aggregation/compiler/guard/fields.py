@@ -9,6 +9,7 @@ from typing import Final
 
 from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Finding
+from aggregation.compiler.guard.names import nearest
 from aggregation.protocol.anonymization import GRID
 from aggregation.protocol.spec import Spec, decimal_text
 from aggregation.protocol.streams import Catalog
@@ -21,6 +22,8 @@ _POPULATION: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
 class Subject:
     spec: Spec
     catalog: Catalog
+    # Those that operators have made; None where nobody can say.
+    populations: frozenset[str] | None = None
 
 
 FieldRule = Callable[[Subject], Iterator[Finding]]
@@ -62,13 +65,18 @@ def streams(subject: Subject) -> Iterator[Finding]:
 
 
 def population(subject: Subject) -> Iterator[Finding]:
-    given = subject.spec.populations
+    """Each population exists: no device would ever take part in a task of one nobody has made."""
+    given, known = subject.spec.populations, subject.populations
     if not given or len(given) > bounds.MAX_POPULATIONS or len(set(given)) < len(given):
         message = f"A task runs on 1 to {bounds.MAX_POPULATIONS} populations, each named once."
         yield _at("population", message, "Write `population: all`.")
-    for one in given:
+    for place, one in enumerate(given):
+        path = "population" if one == subject.spec.population else f"population.{place}"
         if not _POPULATION.fullmatch(one):
-            yield _at("population", f"{one[:60]!r} is no population.", "Write `population: all`.")
+            yield _at(path, f"{one[:60]!r} is no population.", "Write `population: all`.")
+        elif known is not None and one not in known:
+            hint = f"{nearest(one, sorted(known))} Operators can add others."
+            yield _at(path, f"There is no population {one}.", hint)
 
 
 def queries(subject: Subject) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -121,7 +121,7 @@ def unknown_column(lookup: ColumnLookup) -> Finding | None:
         message = f"There is no table {lookup.table} here."
         return Finding(message, "Use a name that FROM gives.", at=lookup.at)
     message = f"There is no column {lookup.name[:60]} here."
-    return Finding(message, _nearest(lookup.name, lookup.known), at=lookup.at)
+    return Finding(message, nearest(lookup.name, lookup.known), at=lookup.at)
 
 
 def qualified_table(lookup: TableLookup) -> Finding | None:
@@ -143,7 +143,7 @@ def other_table(lookup: TableLookup) -> Finding | None:
     if lookup.declared or lookup.installed:
         return None
     message = f"There is no table {lookup.name[:60]} for this query."
-    return Finding(message, _nearest(lookup.name, lookup.readable), at=lookup.at)
+    return Finding(message, nearest(lookup.name, lookup.readable), at=lookup.at)
 
 
 def shadowing(new: NewName) -> Finding | None:
@@ -165,10 +165,13 @@ def output_name(name: str, at: int, *, named: bool) -> Finding | None:
     return Finding(message, hint, at=at)
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"Did you mean {near[0]}?"
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A hint: the known name that was probably meant, or those there are."""
+    folded = {one.casefold(): one for one in known}
+    if near := difflib.get_close_matches(name.casefold(), folded, n=1):
+        return f"Did you mean {folded[near[0]]}?"
+    if len(known) == 1:
+        return f"There is only {known[0]}."
     return f"There are {', '.join(known[:20])}." if known else "Nothing can be read here."
 
 

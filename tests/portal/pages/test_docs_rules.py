@@ -41,7 +41,7 @@ def patch(heading: str, example: str) -> dict[str, Any]:
 
 def diagnostics(catalog: Catalog, changed: dict[str, Any]) -> list[dict[str, Any]]:
     whole = {k: v for k, v in {**plain_spec(), **changed}.items() if v is not None}
-    _code, report = compile_text(yaml.safe_dump(whole), catalog)
+    _code, report = compile_text(yaml.safe_dump(whole), catalog, frozenset({"all"}))
     return list(report["diagnostics"])
 
 

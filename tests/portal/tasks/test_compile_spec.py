@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from django.conf import settings
@@ -30,7 +33,7 @@ HOSTILE = SPEC.replace("COUNT(*) AS n", "COUNT(*) AS n, event_time")
 
 
 @pytest.fixture(autouse=True)
-def installed(catalog):
+def installed(catalog, db):
     catalog.write(settings.DATA / "streams")
 
 
@@ -90,6 +93,37 @@ def test_standard_input_is_read(monkeypatch, capsys):
 def test_a_file_that_is_not_there_is_one_sentence():
     with pytest.raises(Problem, match="cannot be read"):
         call_command("compile_spec", "no-such-file.yaml")
+
+
+def test_a_population_that_nobody_made_is_refused_at_its_place(compile_file, signed_in):
+    text = SPEC.replace("population: all", "population: [all, al]")
+    code, out = compile_file(text, "--json")
+    report = json.loads(out)
+    [found] = report["diagnostics"]
+    assert code == 1
+    assert (found["part"], found["line"], found["column"]) == ("population.1", 4, 19)
+    assert found["message"] == "There is no population al."
+    assert found["hint"] == "Did you mean all? Operators can add others."
+    client = signed_in("analyst")
+    answer = client.post("/api/v1/specs/compile", text, content_type="application/yaml")
+    assert answer.json() == report
+
+
+def test_without_a_database_the_command_judges_the_rest(tmp_path):
+    """The streams are at hand, as on a laptop with the checkout alone; the database is not."""
+    (tmp_path / "spec.yaml").write_text(SPEC.replace("all", "XX"))
+    nowhere = "postgresql://nobody@127.0.0.1:1/none"
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "compile_spec", str(tmp_path / "spec.yaml")],
+        env={**os.environ, "MAYFLY_DATA": str(settings.DATA), "MAYFLY_DATABASE_URL": nowhere},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Each phone" in ran.stdout
+    assert "Populations are not checked" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ PATHS = [*FIELDS, "window", "anonymization", "anonymization.mechanism", "client_
 
 @pytest.fixture
 def around(catalog):
-    return Surroundings(catalog, Decimal(4), NOW)
+    return Surroundings(catalog, frozenset({"all", "DE"}), Decimal(4), NOW)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -32,7 +32,7 @@ def test_odd_values_are_answered_like_any_other(path, around, catalog):
         found = check(odd, around)
         assert found["text"] == odd
         assert [d["message"] for d in found["diagnostics"]] == [
-            d["message"] for d in compile_text(odd, catalog)[1]["diagnostics"]
+            d["message"] for d in compile_text(odd, catalog, around.populations)[1]["diagnostics"]
         ]
         assert isinstance(found["consequences"], dict)
 
@@ -75,6 +75,16 @@ def test_a_finding_in_a_query_has_its_place_in_the_document(around):
         assert first["part"] == part
         line = text.splitlines()[first["document_line"] - 1]
         assert line[first["document_column"] - 1 :].startswith("nothing_here")
+
+
+def test_a_population_that_nobody_made_is_marked_where_it_stands(around):
+    text = POINTS["weekly-trips"].replace("population: all", "population: [all, de]")
+    [found] = check(text, around)["diagnostics"]
+    assert (found["rule"], found["part"]) == ("population", "population.1")
+    assert found["message"] == "There is no population de."
+    assert found["hint"] == "Did you mean DE? Operators can add others."
+    line = text.splitlines()[found["document_line"] - 1]
+    assert line[found["document_column"] - 1 :] == "de]"
 
 
 def _at(value, steps):

@@ -57,9 +57,9 @@ def test_a_task_names_populations_that_exist(streams, ada, olga, clock):
 
 
 def test_a_task_of_a_population_that_nobody_made_is_refused(streams, ada, clock):
-    with pytest.raises(Problem, match="no population DE and none XX") as found:
+    with pytest.raises(Problem, match=r"population.0.*no population DE. 1 more") as found:
         submit(ada, clock, "[DE, all, XX]")
-    assert found.value.hint == "There are: all. Operators can add others."
+    assert found.value.hint == "There is only all. Operators can add others."
 
 
 def test_programs_read_and_operators_add(signed_in):
