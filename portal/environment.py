@@ -144,7 +144,7 @@ def database(address: str) -> dict[str, Any]:
         "OPTIONS": {
             "server_side_binding": True,
             # Requests run in threads of their own, which take a connection for their time.
-            "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+            "pool": {"min_size": 1, "max_size": 20, "timeout": 5},
             **options,
         },
     }

@@ -59,15 +59,15 @@ _SHOWN = {
 
 def parts() -> list[Part]:
     """Every part, the ones that others stand on first."""
-    alive = _alive()
+    alive, database = _alive(), _database()
     return [
         Part("web", True, f"Answering, up for {in_words(_uptime())}."),
-        _database(),
+        database,
         _valkey(alive),
         _worker("sessions", "session worker", alive),
         _worker("jobs", "job worker", alive),
         _heartbeat(alive),
-        _audit(),
+        _audit(database),
     ]
 
 
@@ -120,11 +120,14 @@ def _heartbeat(alive: dict[str, float] | None) -> Part:
     return Part("heartbeat", False, f"No job has come through lately: is beat running? {_RESTART}")
 
 
-def _audit() -> Part:
+def _audit(database: Part) -> Part:
+    away = Part("audit", False, "The audit log cannot be read: the database does not answer.")
+    if not database.ok:
+        return away  # asking again would only take as long again
     try:
         found = latest_verification()
     except DatabaseTrouble:
-        return Part("audit", False, "The audit log cannot be read: the database does not answer.")
+        return away
     age = datetime.now(UTC) - found.at if found and found.at else None
     seconds = round(age.total_seconds(), 1) if age is not None else None
     if found and found.problem:
