@@ -58,7 +58,8 @@ def store(state: State, work: Work, sealed: bytes, *, now: float) -> Pending:
         budget.charge(state.budget, known.streams, window, known.price)
     oldest = work.windows[0]
     task = state.tasks.setdefault(assigned.task, Progress(oldest.unit, high=oldest.id))
-    task.runs, task.day = runs_today(state, assigned.task, now) + 1, day_of(now)
+    # Going out again is no run: it was one, and has been paid for.
+    task.runs, task.day = runs_today(state, assigned.task, now) + bool(work.unpaid), day_of(now)
     state.client_tasks.setdefault(assigned.client_task, Progress(oldest.unit, high=oldest.id))
     pending = Pending(
         task=assigned.task,

@@ -413,6 +413,24 @@ def test_it_runs_a_task_so_often_a_day(
     assert [len(sent.windows) for sent in awake(phone).sent] == [9]
 
 
+def test_what_goes_out_again_is_no_run_of_the_day(
+    make_phone: MakePhone, peer: Peer, clock: ManualClock, catalog: Catalog
+) -> None:
+    peer.revisions.clear()
+    hourly = client_task(catalog, window_unit=Unit.HOUR, epsilon="0.01")
+    peer.add("hourly", hourly, approved_at=BEFORE, grace_hours=240)
+    phone = make_phone()
+    phone.record("trips", *[trip(after=timedelta(hours=h, minutes=1)) for h in range(30)])
+    clock.advance(timedelta(hours=20))
+    (first,) = awake(phone).sent
+    peer.kill(next(iter(peer.sessions.values())))
+    clock.advance(timedelta(hours=5))
+    assert [sent.windows for sent in awake(phone).sent] == [first.windows]
+    assert [len(sent.windows) for sent in awake(phone).sent] == [9]
+    clock.advance(timedelta(hours=1))
+    assert awake(phone).said == ["hourly: It has run often enough today."]
+
+
 def test_it_waits_for_the_hint(make_phone: MakePhone, peer: Peer, clock: ManualClock) -> None:
     peer.hint = (3600, 7200)
     phone = make_phone()

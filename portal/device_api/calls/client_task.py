@@ -1,5 +1,6 @@
 """`GET /device/v1/client-tasks/{sha256}`: the canonical bytes themselves, the same for ever."""
 
+from aggregation.protocol.ids import is_client_task
 from aggregation.protocol.messages import Code
 from portal.device_api.answers import Answer, Refusal
 from portal.device_api.parts import Parts
@@ -13,6 +14,8 @@ _HEADERS = (
 
 
 async def client_task(parts: Parts, request: Request, sha256: str) -> Answer:
+    if not is_client_task(sha256):
+        raise Refusal(422, Code.BAD_REQUEST, "This is not the address of a client task.")
     body = parts.client_tasks.kept(sha256)
     # Only what is open is looked up: a stranger's hashes cost no question.
     if body is None and sha256 in parts.snapshots.current().client_tasks:

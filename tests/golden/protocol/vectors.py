@@ -14,6 +14,7 @@ from aggregation.protocol.messages import (
     AssignmentRequest,
     Assignments,
     CheckIn,
+    Code,
     Failure,
     Fault,
     NextCheckIn,
@@ -217,9 +218,9 @@ def messages() -> dict[str, str]:
         "status answer, over": SessionOver(counted=WEEKS[:1]),
         "error answer": Failure(
             error=Fault(
-                code="session_over",
+                code=Code.SESSION_OVER,
                 message="This session takes no more updates.",
-                hint="Ask for its status.",
+                hint="Ask for the update's status.",
             )
         ),
     }

@@ -1,5 +1,6 @@
 """Uploads: into the queue or not at all, and every status of the protocol."""
 
+import json
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,7 @@ import pytest
 
 from aggregation.protocol.sealing import MAX_SEALED
 from aggregation.protocol.tokens import token
+from tests.golden.protocol.write import path_of
 from tests.parts import eventually
 from tests.portal.device_api.front_end import (
     FrontEnd,
@@ -55,6 +57,7 @@ def test_a_session_without_a_queue_is_over(front_end: FrontEnd) -> None:
     session = secrets.token_hex(16)
     reply = front_end.upload(session)
     assert (reply.status, reply.code) == (410, "session_over")
+    assert reply.body.decode() == json.loads(path_of("messages").read_text())["error answer"]
     assert not front_end.valkey.client.exists(queue_of(session))
 
 

@@ -145,6 +145,9 @@ def test_only_open_client_tasks_are_given_out(front_end, collecting):  # noqa: F
     assert (head.status, head.body) == (200, b"")
     assert head.headers["content-length"] == str(len(whole.body))
     assert json.loads(whole.body)["version"] == 1
-    for other in ("0" * 64, sha.upper(), sha[:-1], collecting.revision.spec_sha256):
+    for other in ("0" * 64, collecting.revision.spec_sha256):
         reply = front_end.ask("GET", f"/device/v1/client-tasks/{other}")
         assert (reply.status, reply.code) == (404, "not_found")
+    for misspelt in (sha.upper(), sha[:-1], sha + "0", "x" * 64):
+        reply = front_end.ask("GET", f"/device/v1/client-tasks/{misspelt}")
+        assert (reply.status, reply.code) == (422, "bad_request")
