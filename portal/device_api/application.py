@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import random
-import time
 
 from aggregation.protocol.messages import Code
 from portal.body_limit import Application, Receive, Scope, Send
@@ -14,7 +13,6 @@ from portal.device_api.parts import Parts
 from portal.device_api.records import TooManyQuestions
 from portal.device_api.requests import HungUp, Request
 from portal.device_api.routing import PREFIX, route
-from portal.device_api.tally import UNKNOWN
 from portal.device_api.transport import Transport
 from portal.stopping import watch_signals
 
@@ -42,13 +40,12 @@ class DeviceApi:
             other = self._live if scope["type"] == "lifespan" else self._beside
             await other(scope, receive, send)
             return
-        request, began, name = Request(scope, receive), time.perf_counter(), UNKNOWN
+        request = Request(scope, receive)
         try:
             if len(request.headers) != len(scope["headers"]):
                 request.refuse_repeated_headers()
             self._transport.check(scope, request.headers.get(b"host", b""))
             call, names = route(scope["method"], scope["path"])
-            name = call.name
             if self._parts is None:
                 raise unavailable("The device API", retry_after=2)
             answer = await call.do(self._parts, request, *names)
@@ -63,9 +60,6 @@ class DeviceApi:
             start = answer.start_with(self._further_headers(request))
         await send(start)
         await send(answer.body)
-        if self._parts is not None:
-            seconds = time.perf_counter() - began
-            self._parts.tally.call(name, answer.outcome, request.size(), answer.size, seconds)
 
     async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()

@@ -43,11 +43,6 @@ class OpenTask(msgspec.Struct, frozen=True):
     def is_for(self, population: str) -> bool:
         return EVERYONE in self.populations or population in self.populations
 
-    @property
-    def sole_population(self) -> str:
-        """The one it runs on; empty if there are several, and an upload does not say which."""
-        return self.populations[0] if len(self.populations) == 1 and not self.is_for("") else ""
-
 
 class Snapshot(msgspec.Struct, frozen=True):
     at: str

@@ -1,7 +1,6 @@
 """`POST /device/v1/check-in`: what is open, and when to come back."""
 
 from aggregation.protocol.messages import CheckIn, Offer, Offers, write
-from portal.collection.fleet_counts import Stage
 from portal.device_api.answers import Answer, json_bytes
 from portal.device_api.calls.populations import known
 from portal.device_api.pacing import next_check_in
@@ -17,7 +16,6 @@ async def check_in(parts: Parts, request: Request) -> Answer:
     # Devices draw their own moments, so all of a population get the same bytes.
     if population not in view.offers:
         view.offers[population] = write(_offers(population, view))
-    parts.tally.count(Stage.CHECKED_IN, population)
     return json_bytes(view.offers[population])
 
 

@@ -7,12 +7,10 @@ nothing here can read it, and no answer depends on it.
 from aggregation.protocol.messages import Code
 from aggregation.protocol.sealing import MAX_SEALED
 from portal.collection import live
-from portal.collection.fleet_counts import Stage
 from portal.device_api.answers import Answer, Refusal, busy
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
-from portal.device_api.snapshot import OpenTask
 
 _ACCEPTED = Answer(202)
 # Machine seconds over which devices are spread that found no room in this process.
@@ -21,8 +19,7 @@ _CROWDED_SECONDS = 10.0
 
 async def upload(parts: Parts, request: Request, session: str) -> Answer:
     update = _checked_update(parts, request, session)
-    task = _task(parts, session)
-    length = request.length(min(task.max_sealed, MAX_SEALED) if task else MAX_SEALED)
+    length = request.length(_most(parts, session))
     queue = live.key(session, "updates")
     if (after := parts.pressure.retry_after(queue)) is not None:
         raise busy(retry_after=after)
@@ -38,7 +35,6 @@ async def upload(parts: Parts, request: Request, session: str) -> Answer:
     if not reply:
         message = "This session takes no more updates."
         raise Refusal(410, Code.SESSION_OVER, message, "Ask for the update's status.")
-    parts.tally.count(Stage.UPLOADED, task.sole_population if task else "")
     return _ACCEPTED
 
 
@@ -54,7 +50,8 @@ def _checked_update(parts: Parts, request: Request, session: str) -> bytes:
     return checked
 
 
-def _task(parts: Parts, session: str) -> OpenTask | None:
-    """Whose session it is; for one that is not in the snapshot (yet), nobody knows."""
+def _most(parts: Parts, session: str) -> int:
+    """The client task's own cap; for a session that is not in the snapshot (yet), the general."""
     view = parts.snapshots.latest
-    return view.task_of_session.get(session) if view else None
+    task = view.task_of_session.get(session) if view else None
+    return min(task.max_sealed, MAX_SEALED) if task else MAX_SEALED
