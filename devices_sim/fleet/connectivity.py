@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,18 +57,17 @@ def conditions_of(code: int) -> Conditions:
     return _CONDITIONS[code]
 
 
-def chances(lot: Lot, countries: list[str]) -> Chances:
-    """Phones differ from each other, and stay as they are."""
+def law_table(codes: Sequence[str]) -> NDArray[np.float64]:
+    """For each country the beta laws of both chances: a and b of the one, a and b of the other."""
+    laws = [law_of(code) for code in codes]
+    return np.array([(x.idle.a, x.idle.b, x.charging_too.a, x.charging_too.b) for x in laws])
+
+
+def chances(lot: Lot, laws: NDArray[np.float64]) -> Chances:
+    """Phones differ from each other, and stay as they are. `laws`: the row of each phone."""
     draw = lot._replace(week=0).generator(Purpose.PHONES)
-    laws = [law_of(country) for country in countries]
-
-    def beta(names: list[tuple[float, float]]) -> NDArray[np.float64]:
-        a, b = np.array(names).T
-        drawn: NDArray[np.float64] = draw.beta(a, b)
-        return drawn
-
-    idle = beta([(law.idle.a, law.idle.b) for law in laws])
-    return Chances(idle, beta([(law.charging_too.a, law.charging_too.b) for law in laws]))
+    a, b, too_a, too_b = laws.T
+    return Chances(draw.beta(a, b), draw.beta(too_a, too_b))
 
 
 def moments_of_week(lot: Lot, phones: Chances, utc_offset: NDArray[np.int64], most: int) -> Moments:

@@ -7,6 +7,7 @@ and no result about a real country can be read from them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -42,7 +43,8 @@ _USERS: Final[dict[str, tuple[float, ...]]] = {
 }  # fmt: skip
 
 
-def users(codes: list[str]) -> NDArray[np.float64]:
+@lru_cache(maxsize=2)
+def users(codes: tuple[str, ...]) -> NDArray[np.float64]:
     """A row for each country, a column for each activity."""
     rows = [
         _USERS.get(code) or _USERS.get(continents().get(code, ""), _USERS["AS"]) for code in codes

@@ -35,7 +35,7 @@ class Places:
     """Columns over the region domain, in its order."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self.ids, self.codes = _domain(catalog, "region"), _domain(catalog, "country")
+        self.ids, self.codes = _domain(catalog, "region"), tuple(_domain(catalog, "country"))
         known = [_known_place(name) for name in self.ids]
         ranks = {code: rank for rank, code in enumerate(self.codes)}
         if missing := {place.countrycode for place in known} - set(ranks):

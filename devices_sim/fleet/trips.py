@@ -36,6 +36,7 @@ _LOOPS: Final = np.array([0.5, 1.0, 0.35, 0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
 _FAR: Final = np.array([0.0, 0.0, 0.0, 0.005, 0.02, 0.02, 0.14, 0.0, 1.0])
 _FARTHEST_BY_LAND: Final = 900.0
 _NEAREST_BY_AIR: Final = 250.0
+_DOMESTIC_FLIGHTS: Final = 0.6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,17 +166,17 @@ def _goals(
     places: Places,
 ) -> Ints:
     """Where a tour leads: a neighbouring region, one far away, or nowhere else."""
-    size = len(home)
-    near = places.neighbour(home, draw.random(size))
-    goal = np.where(leaves_town & ~is_far, near, home)
-    domestic = places.in_country(home, draw.random(size))
-    straight = places.kilometres(home, domestic)
-    by_land = is_far & (activity != FLYING) & (straight <= _FARTHEST_BY_LAND)
-    goal = np.where(by_land, domestic, goal)
-    flies = activity == FLYING
-    abroad = places.anywhere(draw.random(size))
-    stays = (draw.random(size) < 0.6) & (straight >= _NEAREST_BY_AIR)
-    return np.where(flies, np.where(stays, domestic, abroad), goal)
+    goal = home.copy()
+    near, far = np.nonzero(leaves_town & ~is_far)[0], np.nonzero(is_far)[0]
+    goal[near] = places.neighbour(home[near], draw.random(len(near)))
+    domestic = places.in_country(home[far], draw.random(len(far)))
+    abroad = places.anywhere(draw.random(len(far)))
+    straight = places.kilometres(home[far], domestic)
+    stays = (draw.random(len(far)) < _DOMESTIC_FLIGHTS) & (straight >= _NEAREST_BY_AIR)
+    by_air = np.where(stays, domestic, abroad)
+    by_land = np.where(straight <= _FARTHEST_BY_LAND, domestic, home[far])
+    goal[far] = np.where(activity[far] == FLYING, by_air, by_land)
+    return goal
 
 
 def _seconds(draw: np.random.Generator, km: Floats, activity: Ints) -> Floats:

@@ -52,6 +52,7 @@ class World:
         # Week 0 is the first that begins at or after the epoch.
         self.week_0 = (first.start if whole else first.end).timestamp()
         self.homes: NDArray[np.uint16] = self._homes()
+        self._laws = connectivity.law_table(self.places.codes)
         self._told = Telling(self.places)
         self._trips = _Weeks(self.make_trips)
         self._uses = _Weeks(self.make_uses)
@@ -143,9 +144,8 @@ class World:
         return connectivity.moments_of_week(self._lot(block, week), phones, offsets, most)
 
     def _make_chances(self, block: int) -> connectivity.Chances:
-        codes = self.places.codes
-        countries = [codes[rank] for rank in self.places.country[self._block_homes(block)]]
-        return connectivity.chances(self._lot(block), countries)
+        countries = self.places.country[self._block_homes(block)]
+        return connectivity.chances(self._lot(block), self._laws[countries])
 
     def _make_agrees(self, block: int) -> NDArray[np.uint8]:
         draw = self._lot(block).generator(Purpose.CONSENTS)
