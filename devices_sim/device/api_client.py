@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
-
-import aiohttp
 
 from aggregation.errors import Problem
 from aggregation.protocol.messages import (
@@ -21,11 +21,10 @@ from aggregation.protocol.messages import (
     write,
 )
 from devices_sim.device import once_only
+from devices_sim.device.http import Http, NoReply
 
-# No answer of this protocol is longer; what is, was not meant for us.
-MAX_ANSWER: Final = 1 << 20
-_HEADERS: Final = {"User-Agent": "mayfly", "Accept-Encoding": "identity"}
-_JSON: Final = {**_HEADERS, "Content-Type": "application/json"}
+_JSON: Final = "\r\nContent-Type: application/json"
+_BYTES: Final = "\r\nContent-Type: application/octet-stream"
 
 
 _Answer = TypeVar("_Answer", Offers, Assignments)
@@ -77,12 +76,18 @@ class DeviceApi(Protocol):
     async def status(self, *, session: str, update: str, meter: Meter) -> once_only.Answer: ...
 
 
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator[HttpApi]:
+    """The device API of the portal at this address."""
+    async with Http(url) as http:
+        yield HttpApi(http)
+
+
 class HttpApi:
     """One server's device API; phones of a process may share it and its connections."""
 
-    def __init__(self, http: aiohttp.ClientSession, base_url: str) -> None:
+    def __init__(self, http: Http) -> None:
         self._http = http
-        self._base = f"{base_url.rstrip('/')}/device/v1"
 
     async def active(self, message: Active, meter: Meter) -> None:
         await self._expect(204, "POST", "/active", meter, write(message))
@@ -101,8 +106,7 @@ class HttpApi:
     async def upload(
         self, *, session: str, update: str, token: str, sealed: bytes, meter: Meter
     ) -> once_only.Answer:
-        headers = {**_HEADERS, "Mayfly-Update": update, "Mayfly-Token": token}
-        headers["Content-Type"] = "application/octet-stream"
+        headers = f"{_BYTES}\r\nMayfly-Update: {update}\r\nMayfly-Token: {token}"
         path = f"/sessions/{session}/updates"
         status, _ = await self._call("POST", path, meter, sealed, headers)
         return _UPLOADED.get(status, once_only.NoAnswer())
@@ -119,30 +123,23 @@ class HttpApi:
     async def _expect(
         self, wanted: int, method: str, path: str, meter: Meter, body: bytes = b""
     ) -> bytes:
-        status, answer = await self._call(method, path, meter, body, _JSON if body else _HEADERS)
+        status, answer = await self._call(method, path, meter, body, _JSON if body else "")
         if status != wanted:
             raise Declined(_said(answer)) if 400 <= status < 500 else NotReached
         return answer
 
     async def _call(
-        self,
-        method: str,
-        path: str,
-        meter: Meter,
-        body: bytes = b"",
-        headers: dict[str, str] = _HEADERS,
+        self, method: str, path: str, meter: Meter, body: bytes = b"", headers: str = ""
     ) -> tuple[int, bytes]:
         try:
-            async with self._http.request(
-                method, self._base + path, data=body or None, headers=headers, allow_redirects=False
-            ) as response:
-                answer = await _bounded(response)
-                _count(meter, response, body, answer)
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+            reply = await self._http.ask(method, f"/device/v1{path}", body, headers)
+        except NoReply:
             raise NotReached from None
-        if response.status in (429, 503):
-            raise Busy(_seconds(response.headers.get("Retry-After", "")))
-        return response.status, answer
+        meter.up += reply.up
+        meter.down += reply.down
+        if reply.status in (429, 503):
+            raise Busy(_seconds(reply.headers.get(b"retry-after", b"")))
+        return reply.status, reply.body
 
 
 def _said(body: bytes) -> str:
@@ -178,26 +175,6 @@ def _fared(body: bytes) -> once_only.Answer:
     return once_only.StillOpen()
 
 
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
-    """The body; one that is too long is left unread."""
-    if (response.content_length or 0) > MAX_ANSWER:
-        raise NotReached
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_ANSWER:
-            raise NotReached
-    return bytes(body)
-
-
-def _count(meter: Meter, response: aiohttp.ClientResponse, body: bytes, answer: bytes) -> None:
-    sent = response.request_info.headers
-    first = len(response.method) + len(response.url.raw_path) + len("  HTTP/1.1\r\n\r\n")
-    meter.up += first + sum(len(n) + len(v) + 4 for n, v in sent.items()) + len(body)
-    first = len("HTTP/1.1 200 \r\n\r\n") + len(response.reason or "")
-    meter.down += first + sum(len(n) + len(v) + 4 for n, v in response.raw_headers) + len(answer)
-
-
-def _seconds(text: str) -> float:
+def _seconds(text: bytes) -> float:
     """Whole seconds, at most an hour; a minute where the server does not say."""
-    return min(float(text), 3600.0) if text.isascii() and text.isdigit() else 60.0
+    return min(float(text), 3600.0) if text.isdigit() else 60.0

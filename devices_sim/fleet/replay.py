@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
-import aiohttp
 import msgspec
 
 from aggregation.clock import Clock
@@ -24,6 +23,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.device.api_client import HttpApi
+from devices_sim.device.http import Http, NoReply
 from devices_sim.device.phone import Phone
 from devices_sim.device.storage import MemoryStorage
 from devices_sim.device.verification import Pins
@@ -38,6 +38,7 @@ _WEEK: Final = 7 * _DAY
 _AT_ONCE: Final = 64
 # Machine seconds between looks at the clock, and to leave a server alone that did not answer.
 _LOOK_SECONDS: Final = 0.05
+_PINS_SECONDS: Final = 30.0
 _PAUSE_SECONDS: Final = 1.0
 # Lines of its own log that each phone keeps.
 _LOG_ENTRIES: Final = 8
@@ -66,10 +67,8 @@ async def replay(
 
     `installed` is called once all phones have started, before the first wakes up.
     """
-    async with aiohttp.ClientSession(
-        cookie_jar=aiohttp.DummyCookieJar(), timeout=aiohttp.ClientTimeout(total=30)
-    ) as http:
-        pins, api = await pins_of(http, url), HttpApi(http, url)
+    async with Http(url) as http:
+        pins, api = await pins_of(http, url), HttpApi(http)
 
         def make_phone() -> Phone:
             storage = MemoryStorage()
@@ -87,13 +86,14 @@ async def replay(
         return driver.report
 
 
-async def pins_of(http: aiohttp.ClientSession, url: str) -> Pins:
+async def pins_of(http: Http, url: str) -> Pins:
     """The keys the portal publishes. A real phone is delivered with them; this one trusts."""
     try:
-        async with http.get(f"{url.rstrip('/')}/api/v1/device-keys") as response:
-            keys = msgspec.json.decode(await response.read(), type=dict[str, str])
-            return Pins.of(approval=keys["approval"], worker=keys["worker"])
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError, KeyError, Problem):
+        async with asyncio.timeout(_PINS_SECONDS):
+            reply = await http.ask("GET", "/api/v1/device-keys")
+        keys = msgspec.json.decode(reply.body, type=dict[str, str])
+        return Pins.of(approval=keys["approval"], worker=keys["worker"])
+    except (NoReply, TimeoutError, ValueError, KeyError, Problem):
         raise Problem(
             f"No portal answers at {url} with the keys that phones pin.",
             hint="Start it with `make run`, or name another address with --url.",

@@ -17,7 +17,6 @@ from random import Random
 from threading import Thread
 from typing import Any
 
-import aiohttp
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -33,7 +32,15 @@ from aggregation.protocol.tokens import is_token, token
 from aggregation.protocol.update import Shape, unpack
 from aggregation.protocol.windows import Window
 from devices_sim.device import once_only
-from devices_sim.device.api_client import _UPLOADED, Busy, HttpApi, Meter, NotReached, _fared
+from devices_sim.device.api_client import (
+    _UPLOADED,
+    Busy,
+    HttpApi,
+    Meter,
+    NotReached,
+    _fared,
+    connected,
+)
 from devices_sim.device.verification import Pins
 
 
@@ -320,8 +327,8 @@ async def served(peer: Peer, fault: Fault = lambda number, name: "") -> AsyncIte
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     port = runner.addresses[0][1]
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
-        yield HttpApi(http, f"http://127.0.0.1:{port}")
+    async with connected(f"http://127.0.0.1:{port}") as api:
+        yield api
     await runner.cleanup()
 
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import aiohttp
 import msgspec
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ from aggregation.clock import SimulatedClock
 from aggregation.ondevice.execute import PreparedTask
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.windows import Unit, Window
-from devices_sim.device.api_client import HttpApi
+from devices_sim.device.api_client import connected
 from tests.journeys.hostile import attack
 from tests.journeys.world import People, Person, World, counted_twice, next_monday, trips, truth
 from tests.parts import eventually, start_system
@@ -114,8 +113,8 @@ class Journey:
         self.task: ClientTask | None = None
 
     async def run(self) -> None:
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as http:
-            self.people = People(self.world, http, seed=5)
+        async with connected(self.world.system.url) as api:
+            self.people = People(self.world, api, seed=5)
             await self._start()
             await self._first_day()
             await self._second_day_and_a_window_that_closes()
@@ -147,7 +146,7 @@ class Journey:
         await self._live(DAYS[1])
         both = [FIRST, SECOND]
         await self._wake_until_sent([*self.regular[:90], *self.stragglers], utc(3, 1), both)
-        api = HttpApi(self.people.http, self.world.system.url)
+        api = self.people.api
         attacks = Counter(map(str, await attack(api, self.task, SECOND, FIRST)))
         await asyncio.to_thread(self._were_refused, attacks)
         # They have asked for their place in time, and send when the first window has closed.

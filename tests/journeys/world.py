@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-import aiohttp
 import redis
 
 from aggregation.clock import SimulatedClock
@@ -164,14 +163,14 @@ class Person:
 class People:
     """Many phones of one process, woken together."""
 
-    def __init__(self, world: World, http: aiohttp.ClientSession, *, seed: int) -> None:
-        self.world, self.http, self.seed = world, http, seed
+    def __init__(self, world: World, api: HttpApi, *, seed: int) -> None:
+        self.world, self.api, self.seed = world, api, seed
         self.all: list[Person] = []
 
     def install(self, *, clock: Any = None, population: str = "all") -> Person:
         number = len(self.all)
         rng = Random(self.seed * 1000 + number)
-        wire = Wire(HttpApi(self.http, self.world.system.url), rng)
+        wire = Wire(self.api, rng)
         phone = Phone(
             MemoryStorage(),
             self.world.catalog,
