@@ -1,4 +1,6 @@
-"""Every test, in four calls: in parallel on SQLite, browsers, on PostgreSQL, then alone.
+"""Every test, in four calls: in parallel on SQLite, in browsers, on PostgreSQL, one by one.
+
+The last two run side by side: tests with processes of their own mostly wait for them.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -12,7 +14,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 NO_TESTS = 5
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
@@ -27,28 +31,59 @@ def main() -> int:
     arguments, rest = parser.parse_known_args()
     common = ["--size", arguments.size, "-q", *rest]
     calls = {
-        "parallel": lambda: pytest(
-            [*PARALLEL, "-m", "not solo", "--ignore=tests/browser", *common]
-        ),
+        "parallel": [*PARALLEL, "-m", "not solo", "--ignore=tests/browser", *common],
         # Apart: a browser's event loop stays in its process and gets in the way of async views.
-        "browser": lambda: pytest([*STEALING, "-m", "not solo", *common, "tests/browser"]),
-        "postgresql": lambda: on_postgresql([*PARALLEL, "-m", "databases and not solo", *common]),
-        "solo": lambda: pytest(["-m", "solo", *common]),
+        "browser": [*STEALING, "-m", "not solo", *common, "tests/browser"],
+        "postgresql": [*PARALLEL, "-m", "databases and not solo", *common],
+        "solo": ["-m", "solo", *common],
     }
+    chosen = arguments.only.split(",")
+    codes = {}
     with prepared_once():
-        codes = {name: calls[name]() for name in arguments.only.split(",")}
+        for name in [n for n in ("parallel", "browser") if n in chosen]:
+            codes[name] = pytest(calls[name]).finish()
+        solo = pytest(calls["solo"], aside=True) if "solo" in chosen else None
+        if "postgresql" in chosen:
+            with postgresql() as address:
+                codes["postgresql"] = pytest(
+                    calls["postgresql"], TEST_DATABASE_URL=address
+                ).finish()
+        if solo:
+            codes["solo"] = solo.finish()
     failed = [name for name, code in codes.items() if code not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
 
 
-def pytest(arguments: list[str], **variables: str) -> int:
-    began = time.monotonic()
-    print(f"tests: pytest {' '.join(arguments)}", flush=True)
-    command = [sys.executable, "-m", "pytest", *arguments]
-    code = subprocess.run(command, env={**os.environ, **variables}, check=False).returncode
-    print(f"tests: {time.monotonic() - began:.0f} s", flush=True)
-    return code
+@dataclass
+class Call:
+    """A pytest under way; what one says aside is shown when it has finished."""
+
+    words: str
+    process: subprocess.Popen[bytes]
+    aside: IO[bytes] | None
+    began: float
+
+    def finish(self) -> int:
+        code = self.process.wait()
+        if self.aside:
+            print(self.words, flush=True)
+            self.aside.seek(0)
+            print(self.aside.read().decode(errors="replace"), end="", flush=True)
+        print(f"tests: {time.monotonic() - self.began:.0f} s", flush=True)
+        return code
+
+
+def pytest(arguments: list[str], *, aside: bool = False, **variables: str) -> Call:
+    words = f"tests: pytest {' '.join(arguments)}"
+    if not aside:
+        print(words, flush=True)
+    place = tempfile.TemporaryFile() if aside else None  # noqa: SIM115 - read in `finish`
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *arguments],
+        env={**os.environ, **variables}, stdout=place, stderr=place,
+    )  # fmt: skip
+    return Call(words, process, place, time.monotonic())
 
 
 @contextmanager
@@ -57,11 +92,6 @@ def prepared_once() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="mayfly-prepared-") as folder:
         os.environ["TEST_PREPARED_DATA"] = f"{folder}/data"
         yield
-
-
-def on_postgresql(arguments: list[str]) -> int:
-    with postgresql() as address:
-        return pytest(arguments, TEST_DATABASE_URL=address)
 
 
 @contextmanager
