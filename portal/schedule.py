@@ -19,7 +19,7 @@ def schedule(*, beat: float) -> dict[str, dict[str, Any]]:
             "tasks.extend_windows": 5 * beat,
             "collection.place_sessions": beat,
             "collection.publish_snapshot": beat,
-            "collection.count_active_devices": 5 * beat,
+            "collection.count_fleet": 5 * beat,
             "collection.merge_partials": beat,
             "collection.erase_partials": 5 * beat,
             "releases.release_due_windows": beat,

@@ -17,6 +17,7 @@ from aggregation.protocol.windows import Window
 from portal.audit.services import move
 from portal.collection import handing_over, live
 from portal.collection.ending import find_takers
+from portal.collection.fleet_counts import note_refused
 from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
 from portal.collection.leaving import Leaving, make_ready
 from portal.collection.models import HandOver, Session
@@ -51,6 +52,7 @@ def complete(run: Run) -> None:
     )
     _flush(run, leaving, takers)
     _push(run, leaving)
+    note_refused(leaving.refused, clock=run.clock)
 
 
 def _stop_taking(run: Run) -> None:

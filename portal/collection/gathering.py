@@ -44,6 +44,7 @@ from portal.collection.keys import partial_keys
 from portal.collection.models import Partial, Session
 from portal.collection.opening import config_of, open_session
 from portal.collection.placing import bury
+from portal.collection.reach import note_reach
 from portal.collection.run import rest
 from portal.collection.selectors import holders
 from portal.collection.stored import as_stored
@@ -107,6 +108,7 @@ def settle(gathered: Gathered, *, clock: Clock) -> None:
         )
     for partial in partials:
         move(partial, to=Partial.State.MERGED, clock=clock)
+    note_reach(window=gathered.window, contributed=gathered.core.contributions)
 
 
 def _opened_collector(window: TaskWindow, keys: SessionKeys, worker: str, clock: Clock) -> Session:

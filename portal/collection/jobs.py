@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 
 from portal.clock import civil_clock
-from portal.collection import active, erasing, merging, placing, running, snapshot
+from portal.collection import active, erasing, fleet_counts, merging, placing, running, snapshot
 
 
 @shared_task(name="collection.place_sessions", ignore_result=True)
@@ -26,9 +26,10 @@ def publish_snapshot() -> None:
     snapshot.publish_snapshot(clock=civil_clock())
 
 
-@shared_task(name="collection.count_active_devices", ignore_result=True)
-def count_active_devices() -> None:
-    active.count_active_devices()
+@shared_task(name="collection.count_fleet", ignore_result=True)
+def count_fleet() -> None:
+    active.count_active_devices(clock=civil_clock())
+    fleet_counts.keep_counts(clock=civil_clock())
 
 
 @shared_task(name="collection.merge_partials", ignore_result=True)

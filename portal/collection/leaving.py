@@ -5,7 +5,7 @@ made only after the row says `completing`: from then on no key of this day is er
 session is over.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from uuid import uuid4
@@ -47,6 +47,8 @@ class Leaving:
     small: tuple[Small, ...]
     # Coarse, in words.
     counts: dict[str, str]
+    # Exact, for the day's own count.
+    refused: Mapping[Reason, int]
 
     def __repr__(self) -> str:
         return "Leaving(contents withheld)"
@@ -70,6 +72,7 @@ def make_ready(
             "accepted": coarse(completion.accepted),
             **{str(reason): coarse(completion.counts.get(reason, 0)) for reason in Reason},
         },
+        refused=completion.counts,
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from aggregation.protocol import messages
 from aggregation.protocol.messages import Code, Failure, Fault
 from portal.body_limit import Message
+from portal.collection.fleet_counts import OK
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -20,13 +21,18 @@ _JSON: Headers = (
 class Answer:
     """Made ready once: an answer that is the same each time can be sent many times."""
 
-    __slots__ = ("body", "headers", "start", "status")
+    __slots__ = ("body", "headers", "outcome", "size", "start", "status")
 
-    def __init__(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+    def __init__(
+        self, status: int, body: bytes = b"", headers: Headers = (), *, outcome: str = OK
+    ) -> None:
         self.status = status
+        # For counting: `ok`, or the code of an error, and bytes with the headers.
+        self.outcome = outcome
         # A 204 has no body, and says nothing of one.
         length = () if status == 204 else ((b"content-length", b"%d" % len(body)),)
         self.headers = (*headers, *length)
+        self.size = len(body) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         self.start = self.start_with(())
         self.body = {"type": "http.response.body", "body": body}
 
@@ -61,7 +67,8 @@ class Refusal(Exception):
         headers = (*_JSON, *self.headers)
         if self.retry_after is not None:
             headers = (*headers, (b"retry-after", b"%d" % self.retry_after))
-        return Answer(self.status, messages.write(Failure(error=fault)), headers)
+        body = messages.write(Failure(error=fault))
+        return Answer(self.status, body, headers, outcome=str(self.code))
 
 
 def unavailable(what: str, *, retry_after: int) -> Refusal:

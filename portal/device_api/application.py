@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import time
 
 from aggregation.protocol.messages import Code
 from portal.body_limit import Application, Receive, Scope, Send
@@ -13,6 +14,7 @@ from portal.device_api.parts import Parts
 from portal.device_api.records import TooManyQuestions
 from portal.device_api.requests import HungUp, Request
 from portal.device_api.routing import PREFIX, route
+from portal.device_api.tally import UNKNOWN
 from portal.device_api.transport import Transport
 from portal.stopping import watch_signals
 
@@ -40,12 +42,13 @@ class DeviceApi:
             other = self._live if scope["type"] == "lifespan" else self._beside
             await other(scope, receive, send)
             return
-        request = Request(scope, receive)
+        request, began, name = Request(scope, receive), time.perf_counter(), UNKNOWN
         try:
             if len(request.headers) != len(scope["headers"]):
                 request.refuse_repeated_headers()
             self._transport.check(scope, request.headers.get(b"host", b""))
             call, names = route(scope["method"], scope["path"])
+            name = call.name
             if self._parts is None:
                 raise unavailable("The device API", retry_after=2)
             answer = await call.do(self._parts, request, *names)
@@ -60,6 +63,8 @@ class DeviceApi:
             start = answer.start_with(self._further_headers(request))
         await send(start)
         await send(answer.body)
+        if self._parts is not None:
+            self._parts.tally.call(name, request, answer, began)
 
     async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()

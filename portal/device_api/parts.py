@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
+from portal.clock import civil_clock
 from portal.device_api.appending import Appender
 from portal.device_api.client_tasks import ClientTasks
 from portal.device_api.fates import Fates
@@ -17,6 +18,7 @@ from portal.device_api.records import Records
 from portal.device_api.refreshing import SnapshotKeeper
 from portal.device_api.room import Room
 from portal.device_api.stalls import Stalls
+from portal.device_api.tally import Tally
 from portal.device_api.token_check import TokenCheck
 from portal.kept_secrets import kept_secret
 
@@ -36,6 +38,7 @@ class Parts:
     pressure: Pressure
     room: Room
     stalls: Stalls
+    tally: Tally
     client_tasks: ClientTasks
     fates: Fates
     rng: random.Random
@@ -46,12 +49,13 @@ class Parts:
     @classmethod
     def start(cls) -> "Parts":
         """Nothing is awaited: a Valkey or database that is away does not keep the start."""
-        lines = [Line(settings.QUEUE_URL, seconds=VALKEY_SECONDS) for _ in range(2)]
+        lines = [Line(settings.QUEUE_URL, seconds=VALKEY_SECONDS) for _ in range(3)]
         rng = random.SystemRandom()
         records = Records(ThreadPoolExecutor(2, thread_name_prefix="device-api"))
         snapshots = SnapshotKeeper(lines[0], every=settings.SNAPSHOT_SECONDS)
         appender, stalls = Appender(lines[1]), Stalls(BODY_SECONDS)
-        runs = (snapshots.run(), appender.run(), stalls.run())
+        tally = Tally(lines[2], every=settings.SNAPSHOT_SECONDS, clock=civil_clock())
+        runs = (snapshots.run(), appender.run(), stalls.run(), tally.run())
         key = kept_secret("token-key")
         return cls(
             token_key=key,
@@ -60,6 +64,7 @@ class Parts:
             appender=appender,
             pressure=Pressure(most=settings.QUEUE_LENGTH, rng=rng),
             stalls=stalls,
+            tally=tally,
             room=Room(settings.UPLOAD_ROOM_MB * 1_000_000),
             client_tasks=ClientTasks(records),
             fates=Fates(records),
@@ -77,5 +82,6 @@ class Parts:
         self._records.close()
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(1):
+                await self.tally.write()
                 for line in self._lines:
                     await line.close()

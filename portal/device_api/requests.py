@@ -1,5 +1,6 @@
 """Reading requests: headers that count, bodies capped before they are read."""
 
+from itertools import chain
 from typing import TypeVar
 
 from aggregation.errors import Problem
@@ -20,13 +21,16 @@ class HungUp(Exception):
 
 
 class Request:
-    __slots__ = ("_receive", "headers", "is_read", "scope")
+    __slots__ = ("_body_size", "_receive", "headers", "is_read", "population", "scope")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.scope = scope
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         # Whether the whole body was read.
         self.is_read = False
+        # Whose it is counted as, once that is known.
+        self.population = ""
+        self._body_size = 0
         self._receive = receive
 
     def refuse_repeated_headers(self) -> None:
@@ -68,6 +72,7 @@ class Request:
         if len(body) > length:
             raise Refusal(413, Code.TOO_LARGE, "The body is longer than its Content-Length.")
         self.is_read = True
+        self._body_size = length
         return body
 
     async def message(self, kind: type[Kind], stalls: Stalls) -> Kind:
@@ -78,6 +83,12 @@ class Request:
             raise Refusal(422, Code.WRONG_VERSION, problem.message, problem.hint) from None
         except Problem as problem:
             raise Refusal(422, Code.BAD_REQUEST, problem.message, problem.hint) from None
+
+    def size(self) -> int:
+        """Bytes of what was read: the path, the headers and the body."""
+        headers = self.scope["headers"]
+        size = sum(map(len, chain.from_iterable(headers))) + 4 * len(headers)
+        return len(self.scope["path"]) + size + self._body_size
 
     def has_body(self) -> bool:
         declared = self.headers.get(b"content-length", b"0")

@@ -19,6 +19,7 @@ _LONGEST = 200
 
 
 class Call(NamedTuple):
+    name: str
     # Takes the parts, the request and the variable names in the path, as they were sent.
     do: Callable[..., Awaitable[Answer]]
     methods: tuple[str, ...]
@@ -30,11 +31,13 @@ class Route(NamedTuple):
 
 
 _POST, _GET = ("POST",), ("GET", "HEAD")
-_UPLOAD, _STATUS, _CLIENT_TASK = Call(upload, _POST), Call(status, _GET), Call(client_task, _GET)
+_UPLOAD = Call("upload", upload, _POST)
+_STATUS = Call("status", status, _GET)
+_CLIENT_TASK = Call("client-task", client_task, _GET)
 _WORDS = {
-    "active": Route(Call(active, _POST)),
-    "check-in": Route(Call(check_in, _POST)),
-    "assignments": Route(Call(assignments, _POST)),
+    "active": Route(Call("active", active, _POST)),
+    "check-in": Route(Call("check-in", check_in, _POST)),
+    "assignments": Route(Call("assignments", assignments, _POST)),
 }
 
 

@@ -43,6 +43,12 @@ class OpenTask(msgspec.Struct, frozen=True):
     def is_for(self, population: str) -> bool:
         return EVERYONE in self.populations or population in self.populations
 
+    @property
+    def sole_population(self) -> str:
+        """The one it runs on; empty if there are several, and an upload does not say which."""
+        first = self.populations[0]
+        return first if len(self.populations) == 1 and first != EVERYONE else ""
+
 
 class Snapshot(msgspec.Struct, frozen=True):
     at: str

@@ -23,7 +23,7 @@ CONTENTS = (
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
     Group("Asking", ("task-spec", "sql-rules", "tasks")),
     Group("Answers", ("releases", "verify-a-release")),
-    Group("Ideas", ("windows", "clock", "sessions", "threat-model", "glossary")),
+    Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group("Reference", ("settings", "metrics", "data-model", "device-protocol")),
 )
 

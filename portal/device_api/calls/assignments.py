@@ -11,6 +11,8 @@ from aggregation.protocol.messages import (
     Wanted,
 )
 from aggregation.protocol.tokens import token
+from portal.collection.fleet_counts import Stage
+from portal.collection.fleet_counts import TurnedAway as Why
 from portal.device_api import pacing
 from portal.device_api.answers import Answer, answer
 from portal.device_api.calls.populations import known
@@ -19,8 +21,12 @@ from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
 from portal.device_api.snapshot import OpenSession, OpenTask, View
 
-_NOT_OPEN = "This task has nothing open for this population, or has changed since the check-in."
-_NO_SESSION = "No session of this task takes updates at the moment."
+_REASONS = {
+    Why.NOT_OPEN: (
+        "This task has nothing open for this population, or has changed since the check-in."
+    ),
+    Why.NO_SESSION: "No session of this task takes updates at the moment.",
+}
 
 
 async def assignments(parts: Parts, request: Request) -> Answer:
@@ -35,8 +41,11 @@ async def assignments(parts: Parts, request: Request) -> Answer:
         session = choose_session(task.sessions, parts.rng) if task else None
         if task and session:
             given.append(_assigned(parts, task, session))
+            parts.tally.count(Stage.ASSIGNED, population)
         else:
-            given.append(_turned_away(parts, view, wanted, _NO_SESSION if task else _NOT_OPEN))
+            why = Why.NO_SESSION if task else Why.NOT_OPEN
+            given.append(_turned_away(parts, view, wanted, _REASONS[why]))
+            parts.tally.count(why, population)
     return answer(Assignments(assignments=tuple(given)))
 
 

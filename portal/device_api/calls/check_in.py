@@ -12,7 +12,7 @@ from portal.device_api.snapshot import OpenTask, View
 async def check_in(parts: Parts, request: Request) -> Answer:
     asked = await request.message(CheckIn, parts.stalls)
     view = parts.snapshots.current()
-    population = known(asked.population, view)
+    request.population = population = known(asked.population, view)
     # Devices draw their own moments, so all of a population get the same bytes.
     if population not in view.offers:
         view.offers[population] = write(_offers(population, view))

@@ -11,6 +11,7 @@ from portal.device_api.answers import Answer, Refusal, busy
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
+from portal.device_api.snapshot import OpenTask
 
 _ACCEPTED = Answer(202)
 # Machine seconds over which devices are spread that found no room in this process.
@@ -19,7 +20,10 @@ _CROWDED_SECONDS = 10.0
 
 async def upload(parts: Parts, request: Request, session: str) -> Answer:
     update = _checked_update(parts, request, session)
-    length = request.length(_most(parts, session))
+    task = _task(parts, session)
+    if task:
+        request.population = task.sole_population
+    length = request.length(min(task.max_sealed, MAX_SEALED) if task else MAX_SEALED)
     queue = live.key(session, "updates")
     if (after := parts.pressure.retry_after(queue)) is not None:
         raise busy(retry_after=after)
@@ -50,8 +54,7 @@ def _checked_update(parts: Parts, request: Request, session: str) -> bytes:
     return checked
 
 
-def _most(parts: Parts, session: str) -> int:
-    """The client task's own cap; for a session that is not in the snapshot (yet), the general."""
+def _task(parts: Parts, session: str) -> OpenTask | None:
+    """Whose session it is; for one that is not in the snapshot (yet), nobody knows."""
     view = parts.snapshots.latest
-    task = view.task_of_session.get(session) if view else None
-    return min(task.max_sealed, MAX_SEALED) if task else MAX_SEALED
+    return view.task_of_session.get(session) if view else None

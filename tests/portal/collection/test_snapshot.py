@@ -142,8 +142,8 @@ def test_eligibility_and_schedule_are_the_client_task_s(collecting):
 def test_devices_that_reported_are_counted(collecting):
     queue_client().incrby("mayfly:active:all", 5)
     queue_client().incrby("mayfly:active:nowhere", 7)
-    jobs.count_active_devices()
-    jobs.count_active_devices()
+    jobs.count_fleet()
+    jobs.count_fleet()
     queue_client().incrby("mayfly:active:all", 2)
-    jobs.count_active_devices()
+    jobs.count_fleet()
     assert [(row.population.name, row.count) for row in ActiveDevices.objects.all()] == [("all", 7)]
