@@ -50,6 +50,10 @@ CONDITIONS: Final = ("idle", "unmetered", "charging")
 AUDIENCES: Final = ("internal", "public")
 POST_PROCESSING: Final = ("emissions",)
 MAX_RELATIVE_NOISE: Final = 1.0
+# Beyond this the interval of a cell of 10,000 events is wider than its value: no fit gives it.
+MAX_RANDOM_CLIP: Final = Decimal(100)
+# A sentence on the guarantee card.
+MAX_SOURCE: Final = 300
 
 MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 2000

@@ -31,9 +31,10 @@ from aggregation.compiler.split import split
 from aggregation.compiler.tree import WINDOW, Block, Select
 from aggregation.compiler.walks import selects
 from aggregation.protocol import device_facts
+from aggregation.protocol.anonymization import ClipUncertainty
 from aggregation.protocol.client_task import ClientTask, Eligibility, Schedule
 from aggregation.protocol.server_config import Aggregation, ServerConfig
-from aggregation.protocol.spec import Spec, decimal_text
+from aggregation.protocol.spec import Spec, decimal_text, with_decimals
 from aggregation.protocol.streams import Catalog
 
 
@@ -255,11 +256,17 @@ class _Compilation:
             ),
             epsilon=task.epsilon,
             mechanism=task.mechanism,
+            clip_uncertainty=_one_spelling(spec.anonymization.clip_uncertainty),
             suppression=spec.anonymization.suppression,
             audience=spec.publish.audience,
             publish_columns=spec.publish.columns,
             post_processing=spec.post_processing,
         )
+
+
+def _one_spelling(given: ClipUncertainty | None) -> ClipUncertainty | None:
+    """0.5 and 0.50 are one number, and must be one config."""
+    return msgspec.convert(with_decimals(given, decimal_text), ClipUncertainty | None)
 
 
 def _placed(finding: Finding, server: ServerQuery) -> Finding:

@@ -133,6 +133,7 @@ def _published(config: ServerConfig) -> str:
     if config.post_processing:
         words.append(f"Then {config.post_processing} are computed from the noised values.")
     words.append(_suppression(config))
+    words.append(_intervals(config))
     return " ".join(words)
 
 
@@ -142,6 +143,16 @@ def _suppression(config: ServerConfig) -> str:
     return (
         f"A cell is suppressed when the mean noise of {which} exceeds "
         f"{rule.max_relative_noise:.1%} of its noised value."
+    )
+
+
+def _intervals(config: ServerConfig) -> str:
+    given = config.clip_uncertainty
+    if given is None:
+        return "Intervals cover the noise, and not what bounding took away on the phones."
+    return (
+        "Intervals cover the noise and what bounding took away on the phones, as known from: "
+        f"{given.source.strip().rstrip('.')}."
     )
 
 

@@ -6,6 +6,9 @@ the domain must be present. What the parameters mean, and why they are safe to p
 beside each mechanism's arithmetic.
 """
 
+from decimal import Decimal
+from typing import Annotated
+
 import msgspec
 
 # Slice → metric → a positive number in the metric's unit.
@@ -56,6 +59,34 @@ class Rotated(
 
 
 Mechanism = JointClipping | BudgetSplit | GroupScaling | Rotated
+
+
+Share = Annotated[Decimal, msgspec.Meta(extra_json_schema={"type": ["number", "string"]})]
+
+
+class ClipTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How far clipping may have moved one metric, at 95 %, as shares of a value."""
+
+    # A cell of n events is off by random/√n: devices lose to the clip each on their own account.
+    random: Share
+    # Whether the cells of one device lose together: 0 for each by chance, 1 for all alike.
+    together: Share = Decimal(1)
+    # What does not shrink with more events, such as a loss that no correction undoes.
+    systematic: Share = Decimal(0)
+
+
+class ClipUncertainty(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is known, from proxy or public data, of what the clip took away.
+
+    Devices do not need it: it widens intervals and moves no value. So it is part of the spec and
+    of the server config, which the approval signs for, and not of the client task.
+    """
+
+    # The metric that counts events.
+    count: str
+    metrics: dict[str, ClipTerms]
+    # Where the numbers come from, in a sentence for the guarantee card.
+    source: str
 
 
 class Suppression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

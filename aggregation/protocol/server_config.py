@@ -6,7 +6,7 @@ import hashlib
 
 import msgspec
 
-from aggregation.protocol.anonymization import Mechanism, Suppression
+from aggregation.protocol.anonymization import ClipUncertainty, Mechanism, Suppression
 from aggregation.protocol.client_task import Key
 from aggregation.protocol.windows import Unit
 
@@ -47,6 +47,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True):
     aggregation: Aggregation
     epsilon: str
     mechanism: Mechanism
+    clip_uncertainty: ClipUncertainty | None = None
     suppression: Suppression
     audience: str
     publish_columns: tuple[str, ...] | None = None

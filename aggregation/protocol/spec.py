@@ -7,12 +7,13 @@ Read one with `spec_reading.read_spec`, write one with `spec_writing.to_yaml`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any
 
 import msgspec
 
-from aggregation.protocol.anonymization import Mechanism, Suppression
+from aggregation.protocol.anonymization import ClipUncertainty, Mechanism, Suppression
 from aggregation.protocol.windows import Unit
 
 # A JSON number or its decimal text: 2, 0.5 and "0.5" are the same ε.
@@ -60,6 +61,8 @@ class AggregationPart(_Part, frozen=True, kw_only=True):
 class AnonymizationPart(_Part, frozen=True, kw_only=True):
     epsilon: Epsilon
     mechanism: Mechanism
+    # What intervals say of clipping; without it they are of the noise alone.
+    clip_uncertainty: ClipUncertainty | None = None
     suppression: Suppression = Suppression()
 
 
@@ -96,9 +99,8 @@ class Spec(_Part, frozen=True, kw_only=True):
         return (self.population,) if isinstance(self.population, str) else self.population
 
     def document(self) -> dict[str, Any]:
-        """The spec as plain values, every default written out; ε as its shortest decimal text."""
-        plain: dict[str, Any] = msgspec.to_builtins(self, str_keys=True)
-        plain["anonymization"]["epsilon"] = decimal_text(self.anonymization.epsilon)
+        """The spec as plain values, every default written out; decimals as their shortest text."""
+        plain: dict[str, Any] = with_decimals(self, decimal_text)
         return plain
 
     def canonical(self) -> bytes:
@@ -113,6 +115,21 @@ class Spec(_Part, frozen=True, kw_only=True):
 def json_schema() -> dict[str, Any]:
     """What a spec looks like, for editors and for the API's documentation."""
     return msgspec.json.schema(Spec)
+
+
+def with_decimals(value: Any, written: Callable[[Decimal], Any]) -> Any:
+    """Plain values, with decimals as `written` has them."""
+    match value:
+        case Decimal():
+            return written(value)
+        case dict():
+            return {str(name): with_decimals(inner, written) for name, inner in value.items()}
+        case list():
+            return [with_decimals(inner, written) for inner in value]
+        case msgspec.Struct():
+            plain = msgspec.to_builtins(value, str_keys=True, builtin_types=(Decimal,))
+            return with_decimals(plain, written)
+    return value
 
 
 def decimal_text(value: Decimal) -> str:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import inspect
 
 from aggregation.errors import Problem
+from aggregation.protocol.anonymization import ClipTerms
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_text import Document, Path, Place, Unreadable, read_document
 from aggregation.protocol.windows import Unit
@@ -34,6 +35,14 @@ _KINDS: Final = {
     "null": "nothing",
     "decimal": "a decimal such as 0.5",
 }
+# Fields that take a decimal as text, too; `*` for any name.
+_DECIMALS: Final[tuple[Path, ...]] = (
+    ("anonymization", "epsilon"),
+    *(
+        ("anonymization", "clip_uncertainty", "metrics", "*", term)
+        for term in ClipTerms.__struct_fields__
+    ),
+)
 # Fields that take one of a few words.
 _ONE_OF: Final[dict[Path, str]] = {
     ("unit",): f"Choose among {', '.join(unit.value for unit in Unit)}.",
@@ -70,7 +79,7 @@ def spec_from(document: Document) -> Spec:
         raise Unreadable(
             "The document is not a set of fields.", hint="Begin with `name: my-task`.", place=(1, 1)
         )
-    value = _with_decimal(document.value)
+    value = _with_decimals(document.value)
     found = tuple(islice(_struct_misfits(value, _spec_type(), (), document.places), _SHOWN))
     if found:
         raise Misfits(found)
@@ -87,14 +96,24 @@ def _spec_type() -> inspect.StructType:
     return info
 
 
-def _with_decimal(value: dict[str, Any]) -> dict[str, Any]:
-    """ε as decimal text becomes a decimal here, so that `1e1` or ` 2` stay what they are: text."""
-    part = value.get("anonymization")
-    if not isinstance(part, dict) or not isinstance(part.get("epsilon"), str):
+def _with_decimals(value: dict[str, Any]) -> dict[str, Any]:
+    """Decimal text becomes a decimal here, so that `1e1` or ` 2` stay what they are: text."""
+    changed: dict[str, Any] = value
+    for path in _DECIMALS:
+        changed = _with_decimal(changed, path)
+    return changed
+
+
+def _with_decimal(value: Any, path: Path) -> Any:
+    if not path:
+        if not isinstance(value, str):
+            return value
+        return Decimal(value) if _DECIMAL.fullmatch(value) else {}
+    step, *rest = path
+    if not isinstance(value, dict):
         return value
-    text = part["epsilon"]
-    epsilon: Any = Decimal(text) if _DECIMAL.fullmatch(text) else {}
-    return {**value, "anonymization": {**part, "epsilon": epsilon}}
+    steps = list(value) if step == "*" else [step] if step in value else []
+    return {**value, **{name: _with_decimal(value[name], tuple(rest)) for name in steps}}
 
 
 def _struct_misfits(
@@ -124,8 +143,14 @@ def _nested_misfits(
                 yield _unknown_kind(kind, [str(t) for t in tagged], path, places)
                 return
             info = chosen
+        else:  # an optional part
+            info = next((t for t in info.types if isinstance(t, inspect.StructType)), info)
     if isinstance(info, inspect.StructType):
         yield from _struct_misfits(value, info, path, places)
+    elif isinstance(info, inspect.DictType):
+        for name, inner in value.items():
+            if isinstance(inner, dict):
+                yield from _nested_misfits(inner, info.value_type, (*path, name), places)
 
 
 def _unknown(name: str, known: list[str], path: Path, places: dict[Path, Place]) -> Misfit:
@@ -169,7 +194,7 @@ def _type_misfit(message: str, places: dict[Path, Place]) -> Misfit:
         hint = f"Write {wanted} here."
     else:
         sentence, hint = f"{what.replace('enum value', 'value')}.", _ONE_OF.get(path[-1:], "")
-    if path[-1:] == ("epsilon",):
+    if path[-1:] == ("epsilon",) or path[-1:] in [(t,) for t in ClipTerms.__struct_fields__]:
         sentence = "This is no decimal such as 0.5."
         hint = "A decimal such as 0.5, without an exponent."
     return Misfit("field_type", dotted(path), sentence, hint, _nearest_place(path, places))

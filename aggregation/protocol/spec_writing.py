@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -19,9 +20,7 @@ def to_yaml(spec: Spec) -> str:
 
 def brief(spec: Spec) -> dict[str, Any]:
     """The spec as plain values without what equals a default."""
-    plain = _without_defaults(spec)
-    plain["anonymization"]["epsilon"] = _number(decimal_text(spec.anonymization.epsilon))
-    return plain
+    return _without_defaults(spec)
 
 
 def _without_defaults(part: msgspec.Struct) -> dict[str, Any]:
@@ -37,11 +36,14 @@ def _without_defaults(part: msgspec.Struct) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return _without_defaults(value)
-    return msgspec.to_builtins(value, str_keys=True)
+    if isinstance(value, dict):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    return _number(value) if isinstance(value, Decimal) else msgspec.to_builtins(value)
 
 
-def _number(text: str) -> Any:
-    """ε as a plain number where that reads back as the same decimal."""
+def _number(decimal: Decimal) -> Any:
+    """A plain number where that reads back as the same decimal, else its text."""
+    text = decimal_text(decimal)
     try:
         value = float(text) if "." in text else int(text)
     except ValueError:

@@ -80,9 +80,8 @@ def card_of(
     approval_key: str,
     released_at: datetime,
     software: str,
-    has_clip: bool,
 ) -> GuaranteeCard:
-    """The card of one release. `has_clip` says whether its intervals cover clipping."""
+    """The card of one release."""
     config, twice = recipe.config, decimal_text(2 * Decimal(recipe.config.epsilon))
     return GuaranteeCard(
         task=task,
@@ -109,12 +108,12 @@ def card_of(
         approval_signature=approval_signature.hex(),
         approval_key=approval_key,
         software=software,
-        statements=tuple(_statements(config, recipe.arithmetic, window, twice, has_clip=has_clip)),
+        statements=tuple(_statements(config, recipe.arithmetic, window, twice)),
     )
 
 
 def _statements(
-    config: ServerConfig, arithmetic: Arithmetic, window: Window, twice: str, *, has_clip: bool
+    config: ServerConfig, arithmetic: Arithmetic, window: Window, twice: str
 ) -> list[Statement]:
     unit, epsilon, streams = window.unit, config.epsilon, " and ".join(config.streams)
     lines = {
@@ -142,7 +141,8 @@ def _statements(
         "Suppression": "Rows whose noise is more than "
         f"{100 * config.suppression.max_relative_noise:g} % of a noised value are not shown. "
         "Suppression reads noised values only.",
-        "Intervals": meaning(has_clip=has_clip) + " They are at 95 %, for one number at a time.",
+        "Intervals": meaning(config.clip_uncertainty)
+        + " They are at 95 %, for one number at a time.",
         "What can be checked": "The hashes, both signatures, and that the files are those signed "
         "for. The program is open; that it was this program that ran is the operator's word.",
     }

@@ -1,67 +1,159 @@
 """How far clipping may have moved a value beyond what the correction ρ undoes.
 
 Clipping acts before the noise, so its effect is not known from the release: it is learnt from
-proxy or public data, as all parameters are. Devices lose to the clip on their own account, so a
-sum over n events is off by about 1/√n of itself: the half-width at 95 % is value · c/√n, with a
-public c per metric. A noise-only interval covers the truth 89–91 % of the time at nominal 95; with
-this term in quadrature, and c fitted 15 % wide, 93.7–95 %.
+proxy or public data, as all parameters are (`ClipUncertainty` in the spec). Per metric:
+
+- *random*: devices lose to the clip each on their own account, so a cell of n events is off by
+  c/√n of its value.
+- *together*: the cells of one device are clipped by one factor. Measured correlations between
+  the cells of a place are 0.95 for trips, but 0.35 for kilometres, which differ more from trip to
+  trip. So neither adding widths (as if r were 1) nor their squares (as if it were 0) is right:
+  with S_k the width of the cells of kind k (activity, direction), a sum over kinds has
+
+      width² = (1 − r) · Σ S_k² + r · (Σ S_k)².
+
+- *systematic*: a share that no number of events makes smaller, such as the loss itself where
+  nothing corrects it, or the chance in the proxy that ρ was fitted on. It holds for sums alike.
+
+Different places are different devices: squares add. S_k of a row is taken from its sums over
+places, not place by place: by Minkowski's inequality Σ_p (Σ_k S_pk)² ≤ (Σ_k √Σ_p S_pk²)², with
+equality where all places have the same mix, so a sum over places is never too narrow for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from statistics import NormalDist
+from typing import Final
 
 import numpy as np
 
 from aggregation.errors import Problem
-from aggregation.protocol.part import Floats
+from aggregation.mechanisms.slices import Slicing
+from aggregation.protocol.anonymization import ClipTerms, ClipUncertainty
+from aggregation.protocol.part import Floats, Integers
+from aggregation.protocol.ranks import Cells
+from aggregation.release.axes import collapse
 
-# A fit on one population meets another.
-_MARGIN = 1.15
+# Keys whose values hold different devices. Along all others a device has cells side by side.
+PLACES: Final = ("region", "country")
+_QUANTILE: Final = NormalDist().inv_cdf(0.975)
 
 
-@dataclass(frozen=True)
-class ClipUncertainty:
-    """c per metric: the relative half-width at 95 % is c/√(value of the counting metric)."""
+@dataclass(frozen=True, eq=False)
+class ClipLaw:
+    """The terms of all metrics, in their order; half-widths at 95 %."""
 
-    # The metric that counts events, such as num_trips.
-    count: str
-    coefficients: Mapping[str, float]
+    # Which metric counts events.
+    count: int
+    random: Floats
+    together: Floats
+    systematic: Floats
 
-    def of_cells(self, values: Floats, metrics: Sequence[str]) -> Floats:
-        """Half-widths of decoded cells, from their own noised values."""
-        count = np.maximum(values[:, self._place(metrics)], 1.0)
-        return np.abs(values) * (self.by_metric(metrics) / np.sqrt(count)[:, None])
-
-    def counts(self, values: Floats, metrics: Sequence[str]) -> Floats:
-        """Noised numbers of events, none below zero."""
-        found: Floats = np.maximum(values[..., self._place(metrics)], 0.0)
-        return found
-
-    def by_metric(self, metrics: Sequence[str]) -> Floats:
-        missing = [m for m in metrics if m not in self.coefficients]
-        if missing or not all(0 <= c < np.inf for c in self.coefficients.values()):
+    @classmethod
+    def of(cls, given: ClipUncertainty, metrics: Sequence[str]) -> ClipLaw:
+        if {given.count, *given.metrics} != set(metrics):
             raise Problem(
-                "Clip uncertainty needs a number of 0 or more for each metric.",
-                hint=f"Give one for {missing[0]}." if missing else "Fit it again.",
+                "Clip uncertainty is not of these metrics.",
+                hint=f"Give its terms for {', '.join(metrics)}.",
             )
-        return np.array([self.coefficients[m] for m in metrics])
+        terms = [given.metrics[metric] for metric in metrics]
+        return cls(
+            count=list(metrics).index(given.count),
+            random=np.array([float(t.random) for t in terms]),
+            together=np.array([float(t.together) for t in terms]),
+            systematic=np.array([float(t.systematic) for t in terms]),
+        )
 
-    def _place(self, metrics: Sequence[str]) -> int:
-        if self.count not in metrics:
-            raise Problem(f"{self.count} counts nothing here.", hint="Name a metric of the task.")
-        return list(metrics).index(self.count)
+    def of_cells(self, values: Floats) -> Floats:
+        """Half-widths of decoded cells, from their own noised values."""
+        width: Floats = np.hypot(self.random_of(values), self.systematic * values)
+        return width
+
+    def random_of(self, values: Floats) -> Floats:
+        """The random part alone."""
+        events = np.maximum(values[:, self.count], 1.0)
+        width: Floats = np.abs(values) * (self.random / np.sqrt(events)[:, None])
+        return width
+
+    def of_sums(self, values: Floats, kinds: Floats, cells: Cells, by: Sequence[str]) -> Floats:
+        """Half-widths of sums by these keys, from the values of each kind that they add up.
+
+        `kinds` has a row for each of `cells`: these keys, and all others that are no places. The
+        mean value per event is taken over all cells of a kind, where noise matters least.
+        """
+        along = [name for name in cells.names if name not in PLACES]
+        slicing = Slicing.by(along, cells)
+        of = slicing.of(np.arange(cells.size))
+        sums = [np.bincount(of, metric, minlength=len(slicing)) for metric in kinds.T]
+        totals = np.stack(sums, axis=1).astype(np.float64)
+        mean = np.abs(totals) / np.maximum(totals[:, self.count], 1.0)[:, None]
+        events = np.maximum(kinds[:, self.count], 0.0)
+        squares = (self.random * mean[of]) ** 2 * events[:, None]
+        random = added(squares, cells, by, together=self.together)
+        return np.sqrt(random + (self.systematic * values) ** 2)
+
+
+def added(squares: Floats, cells: Cells, by: Sequence[str], *, together: Floats) -> Floats:
+    """Squared random widths of sums by these keys, from those of their kinds."""
+    apart = collapse(squares, cells, by)
+    alike = collapse(np.sqrt(squares), cells, by) ** 2
+    both: Floats = (1 - together) * apart + together * alike
+    return both
 
 
 def fit_clip_uncertainty(
-    true: Floats, clipped: Floats, metrics: Sequence[str], *, count: str
+    true: Floats, clipped: Floats, cells: Cells, metrics: Sequence[str], *, count: str, source: str
 ) -> ClipUncertainty:
-    """From a proxy population: true sums by cell, and the same after clipping and correction."""
+    """From a proxy population: true sums by cell, and the same after clipping and correction.
+
+    Best on other people than the mechanism was fitted on: those it knows lose less than others.
+    """
     events = true[:, list(metrics).index(count)]
-    filled = (true > 0).all(axis=1) & (events >= 1)
-    if not filled.any():
+    filled = np.flatnonzero((true > 0).all(axis=1) & (events >= 1))
+    if not len(filled):
         raise Problem("The proxy data fills no cell.", hint="Fit on more devices.")
-    residual = np.abs(clipped[filled] / true[filled] - 1) * np.sqrt(events[filled])[:, None]
-    wide = _MARGIN * np.quantile(residual, 0.95, axis=0)
-    return ClipUncertainty(count, dict(zip(metrics, wide.tolist(), strict=True)))
+    kind = _numbered(cells, [n for n in cells.names if n not in PLACES])[filled]
+    place = _numbered(cells, [n for n in cells.names if n in PLACES])[filled]
+    terms = {
+        metric: _terms(true[filled, m], clipped[filled, m], events[filled], kind, place)
+        for m, metric in enumerate(metrics)
+    }
+    return ClipUncertainty(count=count, metrics=terms, source=source)
+
+
+def _terms(
+    true: Floats, clipped: Floats, events: Floats, kind: Integers, place: Integers
+) -> ClipTerms:
+    loss = clipped - true
+    of_kind = np.bincount(kind, true)
+    share = np.divide(
+        np.bincount(kind, loss), of_kind, out=np.zeros_like(of_kind), where=of_kind > 0
+    )
+    own = loss - share[kind] * true
+    unit = true / np.sqrt(events)
+    random = np.sqrt(np.mean((own / unit) ** 2))
+    width = random * unit
+    # Solved for r: Σ_p (Σ_k own)² = (1 − r) · Σ width² + r · Σ_p (Σ_k width)².
+    shared = (np.bincount(place, own) ** 2).sum() - (own**2).sum()
+    most = (np.bincount(place, width) ** 2).sum() - (width**2).sum()
+    together = min(max(shared / most, 0.0), 1.0) if most > 0 else 1.0
+    seen = of_kind > 0
+    chance = random**2 / np.bincount(kind, events)[seen]
+    systematic = np.sqrt(np.mean(share[seen] ** 2 + chance))
+    return ClipTerms(
+        random=_decimal(_QUANTILE * random),
+        together=_decimal(together),
+        systematic=_decimal(_QUANTILE * systematic),
+    )
+
+
+def _numbered(cells: Cells, names: Sequence[str]) -> Integers:
+    return Slicing.by(names, cells).of(np.arange(cells.size))
+
+
+def _decimal(value: float) -> Decimal:
+    """Three digits are more than a fit knows."""
+    return Decimal(f"{Decimal(f'{value:.2e}'):f}")

@@ -3,8 +3,8 @@
 Post-processing: it reads estimates that carry their noise already, so it costs no ε. A cell's
 emissions are its kilometres times a public factor (`emission_factors`), so its interval is that of
 the kilometres times the same factor. Sums over keys are summed from **all** cells before
-suppression; the variances and fourth cumulants of the noise add (`sum_law`), clip uncertainties add
-as they stand within a place, where the same devices are clipped, and in quadrature across places.
+suppression; the variances and fourth cumulants of the noise add (`sum_law`), and clip uncertainties
+as those of other sums do (`clipping`).
 The rule of suppression is the task's own, on the noised emissions: shown iff they are at least
 (mean size of their noise) / X. What emits nothing is 0, and is shown.
 """
@@ -22,6 +22,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.part import Floats
 from aggregation.protocol.ranks import Cells
 from aggregation.release.axes import collapse, grouped
+from aggregation.release.clipping import PLACES, added
 from aggregation.release.emission_factors import AVERAGE, FactorTable, factor_table
 from aggregation.release.estimates import LEVEL, Estimates
 from aggregation.release.grouping import Grouping
@@ -31,7 +32,7 @@ from aggregation.release.sum_law import Spread
 from aggregation.release.tables import Note, Table, shown
 
 COLUMN: Final = "co2e_kg"
-DISTANCE, ACTIVITY, COUNTRY, REGION = "distance_km", "activity", "country", "region"
+DISTANCE, ACTIVITY, COUNTRY = "distance_km", "activity", "country"
 # Where the factors of a row come from.
 BASES: Final = ("the country's own figures", "averages", "partly averages")
 
@@ -44,8 +45,8 @@ class _Parts:
     # Value, variance, fourth cumulant, value before the clip correction; then how many cells have
     # a factor, and how many an average one.
     sums: Floats
-    # Clip uncertainty, which adds in another way.
-    clip: Floats | None
+    # Squares of the random part of clip uncertainty, which add in another way.
+    random: Floats | None
 
 
 def emission_tables(
@@ -57,10 +58,10 @@ def emission_tables(
     only: Iterable[tuple[str, ...]] | None = None,
 ) -> Iterator[Table]:
     """Emissions of all cells, then of every subset of the keys, or only of those asked for."""
-    parts = _of_cells(estimates, grouping, factors or factor_table())
+    parts = _of_cells(estimates, recipe, grouping, factors or factor_table())
     whole = recipe.cells.names
     for by in only if only is not None else (whole, *subsets(recipe, grouping)):
-        summed = parts if by == whole else _summed(parts, by, grouping)
+        summed = parts if by == whole else _summed(parts, by, grouping, recipe)
         exact = estimates if by == whole else None
         yield _table(summed, recipe, exact=exact)
 
@@ -94,7 +95,9 @@ def _countries(
     return [AVERAGE], np.zeros(len(ranks), dtype=np.int64)
 
 
-def _of_cells(estimates: Estimates, grouping: Grouping | None, factors: FactorTable) -> _Parts:
+def _of_cells(
+    estimates: Estimates, recipe: Recipe, grouping: Grouping | None, factors: FactorTable
+) -> _Parts:
     if DISTANCE not in estimates.metrics:
         raise Problem("Emissions need the metric distance_km.", hint="Sum distance_km.")
     place = estimates.metric(DISTANCE)
@@ -108,29 +111,30 @@ def _of_cells(estimates: Estimates, grouping: Grouping | None, factors: FactorTa
     before = value / (1 + (given[0, place] if len(given) == 1 else given[:, place]))
     counts = [(kilograms > 0).astype(float), average.astype(float)]
     sums = np.stack([value, own.variance, own.fourth, before, *counts], axis=1)
-    clip = None if estimates.clip is None else (kilograms * estimates.clip[:, place])[:, None]
-    return _Parts(estimates.cells, sums, clip)
+    random = None
+    if recipe.clip is not None:
+        random = (recipe.clip.random_of(estimates.values)[:, [place]] * kilograms[:, None]) ** 2
+    return _Parts(estimates.cells, sums, random)
 
 
-def _summed(parts: _Parts, by: Sequence[str], grouping: Grouping | None) -> _Parts:
-    used = grouping if grouping and grouping.name in by and grouping.key not in by else None
-    places = {REGION, COUNTRY, *([used.key] if used else [])}
-    cells, sums, clip = parts.cells, parts.sums, parts.clip
-    within = [n for n in cells.names if n in by or n in places]
-    kept = Cells(tuple(within), tuple(cells.domains[cells.names.index(n)] for n in within))
-    sums = collapse(sums, cells, within)
-    squares = None if clip is None else collapse(clip, cells, within) ** 2
-    if used and used.applies_to(kept.names):
-        axis = kept.names.index(used.key)
-        sums = grouped(sums, kept, axis, used.group_of)
-        squares = None if squares is None else grouped(squares, kept, axis, used.group_of)
-        kept = used.replaced_in(kept)
-    rows = Cells(
-        tuple(n for n in kept.names if n in by),
-        tuple(d for n, d in zip(kept.names, kept.domains, strict=True) if n in by),
-    )
-    width = None if squares is None else np.sqrt(collapse(squares, kept, by))
-    return _Parts(rows, collapse(sums, kept, by), width)
+def _summed(parts: _Parts, by: Sequence[str], grouping: Grouping | None, recipe: Recipe) -> _Parts:
+    cells, sums, random = parts.cells, parts.sums, parts.random
+    if grouping and grouping.name in by and grouping.applies_to(cells.names):
+        axis = cells.names.index(grouping.key)
+        sums = grouped(sums, cells, axis, grouping.group_of)
+        random = None if random is None else grouped(random, cells, axis, grouping.group_of)
+        cells = grouping.replaced_in(cells)
+    if random is not None and recipe.clip is not None:
+        kinds = [n for n in cells.names if n in by or n not in PLACES]
+        together = recipe.clip.together[recipe.metrics.index(DISTANCE)]
+        squares = collapse(random, cells, kinds)
+        random = added(squares, _only(cells, kinds), by, together=together)
+    return _Parts(_only(cells, by), collapse(sums, cells, by), random)
+
+
+def _only(cells: Cells, names: Sequence[str]) -> Cells:
+    pairs = [(n, d) for n, d in zip(cells.names, cells.domains, strict=True) if n in names]
+    return Cells(tuple(n for n, _ in pairs), tuple(d for _, d in pairs))
 
 
 def _table(parts: _Parts, recipe: Recipe, *, exact: Estimates | None) -> Table:
@@ -144,12 +148,20 @@ def _table(parts: _Parts, recipe: Recipe, *, exact: Estimates | None) -> Table:
         values=value,
         noise=noise,
         correction=correction,
-        clip=None if parts.clip is None else parts.clip[:, 0],
+        clip=_clip(parts, recipe),
         kept=kept,
         notes=(_basis(counted, averaged),),
     )
     sentence = f"The noise is more than {100 * rule.max_relative_noise:g} % of the emissions."
     return Table(parts.cells, 0, (column,), (~kept).astype(np.uint8), ("", sentence))
+
+
+def _clip(parts: _Parts, recipe: Recipe) -> Floats | None:
+    if parts.random is None or recipe.clip is None:
+        return None
+    share = recipe.clip.systematic[recipe.metrics.index(DISTANCE)]
+    width: Floats = np.sqrt(parts.random[:, 0] + (share * parts.sums[:, 0]) ** 2)
+    return width
 
 
 def _noise(parts: _Parts, exact: Estimates | None) -> tuple[Floats, Floats]:

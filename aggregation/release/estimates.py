@@ -18,7 +18,6 @@ from aggregation.mechanisms.noise_law import Noise
 from aggregation.protocol.anonymization import GRID, Rotated
 from aggregation.protocol.part import Floats
 from aggregation.protocol.ranks import Cells
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.noised import Noised
 from aggregation.release.recipe import Recipe
 from aggregation.release.sum_law import Spread
@@ -60,9 +59,7 @@ class Estimates:
         return self.metrics.index(name)
 
 
-def cell_estimates(
-    noised: Noised, recipe: Recipe, *, clip: ClipUncertainty | None = None
-) -> Estimates:
+def cell_estimates(noised: Noised, recipe: Recipe) -> Estimates:
     """The estimates of all declared cells. The noise's constants are exact."""
     arithmetic, epsilon = recipe.arithmetic, float(recipe.epsilon)
     values = arithmetic.decode(noised.sums)
@@ -76,7 +73,7 @@ def cell_estimates(
         law=NoiseLaw(arithmetic.noise(epsilon=epsilon, level=LEVEL), covariance, spread.draws),
         classes=classes,
         correction=np.zeros((1, len(recipe.metrics))) if rho is None else (rho - 1)[classes],
-        clip=None if clip is None else clip.of_cells(values, recipe.metrics),
+        clip=None if recipe.clip is None else recipe.clip.of_cells(values),
     )
 
 

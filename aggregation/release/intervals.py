@@ -13,14 +13,12 @@ from typing import Final
 
 import numpy as np
 
+from aggregation.protocol.anonymization import ClipUncertainty
 from aggregation.protocol.part import Floats
 
 NOISE_ONLY: Final = (
     "The intervals cover the noise. What clipping took away is not in them: "
     "the task has no fit of it."
-)
-NOISE_AND_CLIPPING: Final = (
-    "The intervals cover the noise and, from proxy data, what clipping may have moved."
 )
 
 
@@ -30,6 +28,12 @@ def combined(noise: Floats, clip: Floats | None) -> Floats:
     return width
 
 
-def meaning(*, has_clip: bool) -> str:
-    """One sentence for whoever reads an interval."""
-    return NOISE_AND_CLIPPING if has_clip else NOISE_ONLY
+def meaning(clip: ClipUncertainty | None) -> str:
+    """For whoever reads an interval: which terms it holds, and where they come from."""
+    if clip is None:
+        return NOISE_ONLY
+    return (
+        "The intervals hold two terms: the noise, which is known exactly, and what clipping may "
+        "have moved, which is learnt from proxy or public data. The source of the second: "
+        f"{clip.source.strip().rstrip('.')}."
+    )

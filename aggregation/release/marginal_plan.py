@@ -16,7 +16,7 @@ from aggregation.protocol.anonymization import BudgetSplit, GroupScaling, JointC
 from aggregation.protocol.part import Floats, Integers
 from aggregation.protocol.ranks import Cells
 from aggregation.release.axes import Number, collapse, grouped
-from aggregation.release.clipping import ClipUncertainty
+from aggregation.release.clipping import PLACES, ClipLaw
 from aggregation.release.estimates import LEVEL, Classes, NoiseLaw, slice_spreads
 from aggregation.release.grouping import Grouping
 from aggregation.release.noised import Noised
@@ -50,10 +50,13 @@ class Plan:
             recipe, tuple(n for n in order if n in by), _columns(recipe.config.mechanism), used
         )
 
-    def decoded(self, noised: Noised) -> tuple[Floats, Cells]:
-        """Values by kept key and slice: integer sums first, then decoding."""
-        cells = self.recipe.cells
-        kept = [n for n in cells.names if n in self.by or n in self.sliced or n == self._grouped]
+    def decoded(self, noised: Noised, *, along: bool = False) -> tuple[Floats, Cells]:
+        """Values by kept key and slice: integer sums first, then decoding.
+
+        With `along`, also by every key along which a device has cells side by side.
+        """
+        cells, needed = self.recipe.cells, {*self.by, *self.sliced, self._grouped}
+        kept = [n for n in cells.names if n in needed or (along and n not in PLACES)]
         sums = collapse(noised.sums, cells, kept)
         cells = _only(cells, kept)
         if self.grouping and self.grouping.key not in self.sliced:
@@ -63,8 +66,7 @@ class Plan:
 
     def over_slices(self, decoded: Floats, cells: Cells) -> Floats:
         """Sums over the slices that are not kept."""
-        if self.grouping and self.grouping.key in cells.names:
-            decoded, cells = self._group(decoded, cells)
+        decoded, cells = self._grouped_by(decoded, cells)
         return collapse(decoded, cells, self.by)
 
     def rows(self) -> Cells:
@@ -96,25 +98,21 @@ class Plan:
         noise = Noise(LEVEL, law.mean_abs(), law.half_width(LEVEL))
         return classes, NoiseLaw(noise, summed_covariance, law.draws)
 
-    def clip(self, decoded: Floats, cells: Cells, clip: ClipUncertainty) -> Floats:
-        """c · Σ over slices of (mean value per event) · √events, with means over all cells.
-
-        Within a slice events lose on their own account, and add in quadrature. Across slices they
-        are the same devices' events, clipped by the same factor: their losses go together.
-        """
-        recipe, slicing = self.recipe, self.slicing(cells)
-        of = slicing.of(all_of(cells))
-        sums = [np.bincount(of, m, minlength=len(slicing)) for m in decoded.T]
-        totals = np.stack(sums, axis=1).astype(np.float64)
-        events = np.maximum(clip.counts(totals, recipe.metrics), 1.0)
-        mean = np.abs(totals) / events[:, None]
-        roots = mean[of] * np.sqrt(clip.counts(decoded, recipe.metrics))[:, None]
-        width: Floats = self.over_slices(roots, cells) * clip.by_metric(recipe.metrics)
-        return width
+    def clip(self, noised: Noised, values: Floats, law: ClipLaw) -> Floats:
+        """Half-widths of clipping, of rows with these values."""
+        decoded, cells = self.decoded(noised, along=True)
+        decoded, cells = self._grouped_by(decoded, cells)
+        kept = [n for n in cells.names if n in self.by or n not in PLACES]
+        return law.of_sums(values, collapse(decoded, cells, kept), _only(cells, kept), self.by)
 
     @property
     def _grouped(self) -> str:
         return self.grouping.key if self.grouping else ""
+
+    def _grouped_by(self, values: Floats, cells: Cells) -> tuple[Floats, Cells]:
+        """By group where it is not done yet."""
+        waits = self.grouping is not None and self.grouping.key in cells.names
+        return self._group(values, cells) if waits else (values, cells)
 
     def _group(self, values: NDArray[Number], cells: Cells) -> tuple[NDArray[Number], Cells]:
         assert self.grouping is not None  # noqa: S101

@@ -17,7 +17,6 @@ from itertools import combinations
 
 import numpy as np
 
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.estimates import Estimates, corrections
 from aggregation.release.grouping import Grouping
 from aggregation.release.marginal_plan import Plan, all_of
@@ -43,24 +42,15 @@ def subsets(recipe: Recipe, grouping: Grouping | None = None) -> list[tuple[str,
 
 
 def marginals(
-    noised: Noised,
-    recipe: Recipe,
-    *,
-    grouping: Grouping | None = None,
-    clip: ClipUncertainty | None = None,
+    noised: Noised, recipe: Recipe, *, grouping: Grouping | None = None
 ) -> Iterator[Estimates]:
     """All of them, one at a time."""
     for by in subsets(recipe, grouping):
-        yield marginal(noised, recipe, by, grouping=grouping, clip=clip)
+        yield marginal(noised, recipe, by, grouping=grouping)
 
 
 def marginal(
-    noised: Noised,
-    recipe: Recipe,
-    by: Sequence[str],
-    *,
-    grouping: Grouping | None = None,
-    clip: ClipUncertainty | None = None,
+    noised: Noised, recipe: Recipe, by: Sequence[str], *, grouping: Grouping | None = None
 ) -> Estimates:
     """The estimates over these keys, each the sum of all noised cells that share them."""
     plan = Plan.of(recipe, by, grouping)
@@ -80,5 +70,5 @@ def marginal(
         law=law,
         classes=classes,
         correction=correction,
-        clip=None if clip is None else plan.clip(decoded, cells, clip),
+        clip=None if recipe.clip is None else plan.clip(noised, values, recipe.clip),
     )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregation.protocol.windows import Window
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.emissions import emission_tables
 from aggregation.release.estimates import Estimates, cell_estimates
 from aggregation.release.grouping import Grouping
@@ -36,7 +35,6 @@ class Source:
     noised: Noised
     # How regions fall into countries.
     grouping: Grouping | None = None
-    clip: ClipUncertainty | None = None
 
     @property
     def about(self) -> About:
@@ -45,7 +43,7 @@ class Source:
             window=self.window.id,
             epsilon=self.recipe.config.epsilon,
             noised=self.noised.sha256,
-            intervals=meaning(has_clip=self.clip is not None),
+            intervals=meaning(self.recipe.config.clip_uncertainty),
         )
 
 
@@ -65,11 +63,11 @@ def write_files(source: Source, folder: Path) -> dict[str, str]:
 
 
 def _all_estimates(source: Source) -> Iterator[Estimates]:
-    yield cell_estimates(source.noised, source.recipe, clip=source.clip)
-    yield from marginals(source.noised, source.recipe, grouping=source.grouping, clip=source.clip)
+    yield cell_estimates(source.noised, source.recipe)
+    yield from marginals(source.noised, source.recipe, grouping=source.grouping)
 
 
 def _emissions(source: Source) -> Iterator[Table]:
     if source.recipe.config.post_processing == EMISSIONS:
-        cells = cell_estimates(source.noised, source.recipe, clip=source.clip)
+        cells = cell_estimates(source.noised, source.recipe)
         yield from emission_tables(cells, source.recipe, grouping=source.grouping)

@@ -9,6 +9,7 @@ from aggregation.errors import Problem
 from aggregation.mechanisms import Arithmetic, build_for
 from aggregation.protocol.ranks import Cells, DomainOf
 from aggregation.protocol.server_config import ServerConfig
+from aggregation.release.clipping import ClipLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,12 +21,16 @@ class Recipe:
     arithmetic: Arithmetic
     # Exactly the decimal text of the config.
     epsilon: Fraction
+    # None where the task says nothing of clipping.
+    clip: ClipLaw | None = None
 
     @classmethod
     def of(cls, config: ServerConfig, domain_of: DomainOf) -> Recipe:
         cells = Cells.of(config.keys, domain_of)
         arithmetic = build_for(config.mechanism, cells, config.metrics)
-        return cls(config, cells, arithmetic, _positive(config.epsilon))
+        given = config.clip_uncertainty
+        clip = ClipLaw.of(given, config.metrics) if given else None
+        return cls(config, cells, arithmetic, _positive(config.epsilon), clip)
 
     @property
     def metrics(self) -> tuple[str, ...]:

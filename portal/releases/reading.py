@@ -32,7 +32,8 @@ class ColumnNames:
     """Where a published number and what stands beside it are in the file."""
 
     value: str
-    half_width: str
+    # In this order: half-width, the noise's part of it, clip correction, clip uncertainty.
+    beside: tuple[str, ...]
     # Columns with words about single rows: why a ratio is missing, where a factor comes from.
     notes: tuple[str, ...]
 
@@ -55,6 +56,11 @@ class Number:
     column: str
     value: float | None
     half_width: float | None
+    # What the interval is made of: noise, clip correction as a share, and clip uncertainty, which
+    # not every task knows.
+    noise: float | None
+    clip_correction: float | None
+    clip_uncertainty: float | None
     notes: tuple[str, ...]
 
 
@@ -74,7 +80,7 @@ def layout_of(file: TableFile, published: tuple[str, ...]) -> Layout:
     at = [names.index(name, first) for name in published]
     ends = [*at[1:], len(names) - 1]
     columns = tuple(
-        ColumnNames(names[a], names[a + 1], tuple(names[a + _PARTS : end]))
+        ColumnNames(names[a], tuple(names[a + 1 : a + _PARTS]), tuple(names[a + _PARTS : end]))
         for a, end in zip(at, ends, strict=True)
     )
     return Layout(tuple(names[: first - 1]), columns, names[-1], meta.num_rows)
@@ -103,7 +109,7 @@ def count_suppressed(file: TableFile, layout: Layout) -> int:
 def _wanted(layout: Layout) -> list[str]:
     names = list(layout.keys)
     for column in layout.columns:
-        names += [column.value, column.half_width, *column.notes]
+        names += [column.value, *column.beside, *column.notes]
     return [*names, layout.suppressed]
 
 
@@ -111,9 +117,9 @@ def _row(layout: Layout, values: list[Any]) -> Row:
     keys, rest = values[: len(layout.keys)], values[len(layout.keys) :]
     numbers = []
     for column in layout.columns:
-        value, half_width, *rest = rest
-        notes = [rest.pop(0) for _ in column.notes]
-        numbers.append(Number(column.value, value, half_width, tuple(n for n in notes if n)))
+        value, width, noise, correction, clip, *rest = rest
+        notes = tuple(n for n in [rest.pop(0) for _ in column.notes] if n)
+        numbers.append(Number(column.value, value, width, noise, correction, clip, notes))
     return Row(tuple(keys), tuple(numbers), rest[0] or "")
 
 

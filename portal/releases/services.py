@@ -99,7 +99,6 @@ def _card(
         approval_key=revision.key_id,
         released_at=clock.now(),
         software=f"Mayfly {settings.VERSION}",
-        has_clip=False,
     )
 
 

@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from aggregation.errors import Problem
 from aggregation.protocol.server_config import ServerConfig
 from aggregation.release.emissions import COLUMN
+from aggregation.release.intervals import meaning
 from aggregation.release.tables import published_columns
 from portal.releases.files import TableFile, is_intact, table_files
 from portal.releases.models import Release
@@ -53,6 +54,11 @@ class Shown:
         """The one row over everything."""
         file = self.file(TOTAL) or self.files[0]
         return read_rows(file, self.layout(file), first=0, count=1)[0]
+
+    @property
+    def intervals(self) -> str:
+        """Which terms the intervals hold."""
+        return meaning(self.config.clip_uncertainty)
 
     def names(self, keys: tuple[str, ...]) -> list[Named]:
         """How the values of each key are written: places by their names."""

@@ -67,6 +67,7 @@ def _tables(request: HttpRequest, release: Release) -> dict[str, Any]:
         "rows": rows,
         "sort": column.value,
         "order": order,
+        "with_parts": request.GET.get("parts") == "1",
     }
 
 

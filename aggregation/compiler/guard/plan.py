@@ -11,8 +11,9 @@ from aggregation.compiler import bounds
 from aggregation.compiler.derive import Derivation
 from aggregation.compiler.diagnostics import Finding
 from aggregation.mechanisms import problems
+from aggregation.protocol.anonymization import ClipTerms
 from aggregation.protocol.client_task import Key
-from aggregation.protocol.spec import Spec
+from aggregation.protocol.spec import Spec, decimal_text
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.update_layout import MAX_LENGTH, Shape, length
 
@@ -105,6 +106,37 @@ def suppression_metrics(plan: Plan) -> Iterator[Finding]:
         yield Finding(message, hint, part="anonymization.suppression.metrics")
 
 
+def clip_uncertainty(plan: Plan) -> Iterator[Finding]:
+    """Terms for every metric, each within its bounds, and a source that a reader can follow."""
+    given, path = plan.spec.anonymization.clip_uncertainty, "anonymization.clip_uncertainty"
+    if given is None:
+        return
+    known = f"Metrics are {', '.join(plan.metrics)}."
+    if given.count not in plan.metrics:
+        message = f"clip_uncertainty.count names {given.count[:60]!r}, which is no metric."
+        yield Finding(message, f"Name the one that counts events. {known}", part=f"{path}.count")
+    for metric in [m for m in plan.metrics if m not in given.metrics]:
+        message = f"clip_uncertainty has no terms for {metric}."
+        yield Finding(message, f"Add `{metric}: {{random: …}}`.", part=f"{path}.metrics")
+    for metric, terms in given.metrics.items():
+        if metric not in plan.metrics:
+            message = f"clip_uncertainty names {metric[:60]!r}, which is no metric."
+            yield Finding(message, known, part=f"{path}.metrics.{metric[:60]}")
+        yield from _out_of_bounds(terms, f"{path}.metrics.{metric[:60]}")
+    if not 0 < len(given.source.strip()) <= bounds.MAX_SOURCE or not given.source.isprintable():
+        message = f"clip_uncertainty.source has to be one line of 1 to {bounds.MAX_SOURCE} letters."
+        yield Finding(message, "Say where the numbers come from.", part=f"{path}.source")
+
+
+def _out_of_bounds(terms: ClipTerms, path: str) -> Iterator[Finding]:
+    for term in ClipTerms.__struct_fields__:
+        value = getattr(terms, term)
+        most = bounds.MAX_RANDOM_CLIP if term == "random" else 1
+        if not value.is_finite() or not 0 <= value <= most:
+            message = f"{term} is {decimal_text(value)[:40]}, but it is 0 to {most}."
+            yield Finding(message, "Fit it on proxy or public data.", part=f"{path}.{term}")
+
+
 def publish_columns(plan: Plan) -> Iterator[Finding]:
     given = plan.spec.publish.columns
     known = (*(k.name for k in plan.keys), *plan.published)
@@ -133,6 +165,7 @@ RULES: Final[tuple[PlanRule, ...]] = (
     update_size,
     mechanism,
     suppression_metrics,
+    clip_uncertainty,
     publish_columns,
     emissions_columns,
 )

@@ -31,6 +31,20 @@ def interval(number: Number) -> SafeString | str:
 
 
 @register.filter
+def parts(number: Number) -> str:
+    """`noise ± 380, clipping ± 150, correction +1.2 %`: what its interval is made of."""
+    if number.value is None:
+        return ""
+    places = _places(number.half_width or 0.0)
+    words = [f"noise ± {_written(number.noise or 0.0, places)}"]
+    if number.clip_uncertainty is not None:
+        words.append(f"clipping ± {_written(number.clip_uncertainty, places)}")
+    if number.clip_correction:
+        words.append(f"correction {100 * number.clip_correction:+.2g} %".replace("-", "−"))
+    return ", ".join(words)
+
+
+@register.filter
 def utc(text: str) -> SafeString | str:
     """A moment of a card, which writes it as text."""
     return civil(datetime.fromisoformat(text))

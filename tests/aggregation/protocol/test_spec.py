@@ -55,6 +55,46 @@ def test_it_round_trips_through_readable_yaml() -> None:
     assert "max_rows" not in text
 
 
+CLIPPED = (
+    TEXT
+    + """\
+  clip_uncertainty:
+    count: num_trips
+    metrics:
+      num_trips: {random: 0.620, together: "0.95", systematic: 0.003}
+    source: A proxy
+"""
+)
+
+
+def test_clip_uncertainty_is_exact_and_part_of_the_hash() -> None:
+    spec = read_spec(CLIPPED)
+    assert spec.anonymization.clip_uncertainty is not None
+    terms = spec.anonymization.clip_uncertainty.metrics["num_trips"]
+    assert (str(terms.random), str(terms.together)) == ("0.62", "0.95")
+    assert read_spec(to_yaml(spec)) == spec
+    assert "num_trips: {random: 0.62, together: 0.95, systematic: 0.003}" in to_yaml(spec)
+    assert read_spec(spec.canonical()).sha256 == spec.sha256
+    assert read_spec(CLIPPED.replace('"0.95"', "0.950")).sha256 == spec.sha256
+    assert read_spec(CLIPPED.replace("0.003", "0.0031")).sha256 != spec.sha256
+    assert read_spec(TEXT).sha256 != spec.sha256
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path", "words"),
+    [
+        ("random: 0.620", "rnd: 1", "anonymization.clip_uncertainty.metrics.num_trips.rnd",
+         "Did you mean 'random'?"),
+        ("    source: A proxy\n", "", "anonymization.clip_uncertainty.source", "Add `source: …`"),
+        ("0.620", "1e1x", "anonymization.clip_uncertainty.metrics.….random", "without an exponent"),
+    ],
+)  # fmt: skip
+def test_its_misfits_have_a_sentence(before: str, after: str, path: str, words: str) -> None:
+    with pytest.raises(Misfits, match=words) as caught:
+        read_spec(CLIPPED.replace(before, after))
+    assert path in {found.path for found in caught.value.found}
+
+
 @pytest.mark.parametrize("epsilon", ["0.5", "0.50", "5e-1", "'0.5'", "00.5"])
 def test_one_epsilon_has_one_hash(epsilon: str) -> None:
     spec = read_spec(TEXT.replace("0.50", epsilon))

@@ -1,5 +1,6 @@
 """A small weekly-trips release to test with: 4 regions, 2 activities, 2 directions."""
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from aggregation.core.group_by_sum import Report
 from aggregation.protocol.anonymization import (
     GRID,
     BudgetSplit,
+    ClipTerms,
+    ClipUncertainty,
     GroupScaling,
     JointClipping,
     Mechanism,
@@ -31,6 +34,20 @@ DOMAINS: dict[str, tuple[str, ...]] = {
     "direction": ("within", "outbound"),
 }
 KINDS = ("joint_clipping", "budget_split", "group_scaling", "rotated")
+
+
+def clip_uncertainty(
+    random: float, *, together: float = 1, systematic: float = 0
+) -> ClipUncertainty:
+    """The same terms for every metric."""
+    terms = ClipTerms(
+        random=Decimal(str(random)),
+        together=Decimal(str(together)),
+        systematic=Decimal(str(systematic)),
+    )
+    return ClipUncertainty(
+        count="num_trips", metrics=dict.fromkeys(METRICS, terms), source="A proxy of this test"
+    )
 
 
 class Silent:

@@ -8,7 +8,6 @@ import pytest
 from aggregation.errors import Problem
 from aggregation.protocol.anonymization import GRID, JointClipping
 from aggregation.protocol.shipped import ACTIVITIES
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.emission_factors import factor_table
 from aggregation.release.emissions import emission_tables
 from aggregation.release.estimates import cell_estimates
@@ -17,7 +16,7 @@ from aggregation.release.noise import add_noise
 from aggregation.release.noised import Noised
 from aggregation.release.recipe import Recipe
 from aggregation.release.tables import Table
-from tests.aggregation.release.examples import METRICS, recipe, report_of
+from tests.aggregation.release.examples import clip_uncertainty, recipe, report_of
 
 # Region 1 lies in Germany, 2 in the United Kingdom, 3 in the United States, 4 in a country without
 # figures of its own.
@@ -31,10 +30,10 @@ def _recipe(**changes: object) -> Recipe:
     return recipe(mechanism=JointClipping(clip=float(GRID)), domains=DOMAINS, **changes)
 
 
-def _tables(made: Recipe, kilometres: np.ndarray, **options: object) -> dict[tuple, Table]:
+def _tables(made: Recipe, kilometres: np.ndarray) -> dict[tuple, Table]:
     """Emissions of so many kilometres in each (region, activity, direction), without noise."""
     sums = np.repeat(kilometres.reshape(-1, 1), 3, axis=1)
-    cells = cell_estimates(Noised(sums), made, **options)
+    cells = cell_estimates(Noised(sums), made)
     found = emission_tables(cells, made, grouping=BY_COUNTRY)
     return {table.cells.names: table for table in found}
 
@@ -88,11 +87,10 @@ def test_sums_are_of_all_cells() -> None:
 
 
 def test_the_interval_of_a_cell_is_that_of_its_kilometres() -> None:
-    made = _recipe()
-    clip = ClipUncertainty("num_trips", dict.fromkeys(METRICS, 2.0))
+    made = _recipe(clip_uncertainty=clip_uncertainty(2, systematic=0.01))
     kilometres = np.full((4, 3, 2), HUGE)
-    table = _tables(made, kilometres, clip=clip)["region", "activity", "direction"]
-    cells = cell_estimates(Noised(np.full((24, 3), HUGE)), made, clip=clip)
+    table = _tables(made, kilometres)["region", "activity", "direction"]
+    cells = cell_estimates(Noised(np.full((24, 3), HUGE)), made)
     column = table.column("co2e_kg")
     driving = 6 * 2 + 2  # the United States, within
     factor = 0.2485485 / 1.67
@@ -102,6 +100,22 @@ def test_the_interval_of_a_cell_is_that_of_its_kilometres() -> None:
     assert cells.clip is not None
     assert column.clip_uncertainty is not None
     assert column.clip_uncertainty[driving] == pytest.approx(factor * cells.clip[driving, 1])
+
+
+@pytest.mark.parametrize(("together", "times"), [(0, 2**0.5), (0.25, 2.5**0.5), (1, 2)])
+def test_clip_uncertainty_of_a_sum(together: float, times: float) -> None:
+    """Two directions of a place: between √2 and 2 times one of them. Four places: twice."""
+    made = _recipe(clip_uncertainty=clip_uncertainty(2, together=together))
+    tables = _tables(made, np.full((4, 3, 2), HUGE))
+    one = tables["region", "activity", "direction"].column("co2e_kg").clip_uncertainty
+    both = tables["region", "activity"].column("co2e_kg").clip_uncertainty
+    everywhere = tables["activity",].column("co2e_kg").clip_uncertainty
+    assert one is not None
+    assert both is not None
+    assert everywhere is not None
+    bus = (slice(None), 2)
+    np.testing.assert_allclose(both.reshape(4, 3)[bus], times * one.reshape(4, 3, 2)[bus][:, 0])
+    np.testing.assert_allclose(everywhere[2], 2 * both.reshape(4, 3)[0, 2])
 
 
 def test_intervals_of_sums_cover() -> None:

@@ -16,7 +16,7 @@ from aggregation.protocol.windows import Unit, Window
 from aggregation.release.card import GuaranteeCard, card_of
 from aggregation.release.manifest import Manifest, public_pem, read_manifest, sign, verify
 from aggregation.release.noised import Noised
-from tests.aggregation.release.examples import KINDS, recipe, some_sums
+from tests.aggregation.release.examples import KINDS, clip_uncertainty, recipe, some_sums
 
 WEEK = Window.parse("2026-11-09", Unit.WEEK)
 APPROVAL_KEY, RELEASE_KEY = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
@@ -42,7 +42,6 @@ def card(kind: str = "group_scaling", **changes: object) -> GuaranteeCard:
         approval_key=key_id(APPROVAL_KEY.public_key()),
         released_at=datetime(2026, 11, 23, tzinfo=UTC),
         software="0.1.0",
-        has_clip=False,
     )
 
 
@@ -91,6 +90,10 @@ def test_the_card_says_what_is_not_guaranteed() -> None:
     assert "AES-256" in said["Randomness"]
     assert "ε = 4" in said["Neighbours"]
     assert "What clipping took away is not in them" in said["Intervals"]
+    fitted = card(clip_uncertainty=clip_uncertainty(0.5))
+    told = {line.topic: line.text for line in fitted.statements}["Intervals"]
+    assert "hold two terms" in told
+    assert "A proxy of this test." in told
 
 
 def test_the_card_tells_nothing_about_how_many_contributed() -> None:

@@ -11,7 +11,6 @@ import pytest
 from aggregation.protocol.anonymization import JointClipping
 from aggregation.protocol.server_config import Derived
 from aggregation.protocol.windows import Unit, Window
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.estimates import cell_estimates
 from aggregation.release.grouping import Grouping
 from aggregation.release.marginals import marginal
@@ -19,7 +18,13 @@ from aggregation.release.noise import add_noise
 from aggregation.release.publish import Source, write_files
 from aggregation.release.render import file_name
 from aggregation.release.tables import table
-from tests.aggregation.release.examples import DOMAINS, METRICS, recipe, report_of, some_sums
+from tests.aggregation.release.examples import (
+    DOMAINS,
+    clip_uncertainty,
+    recipe,
+    report_of,
+    some_sums,
+)
 
 WEEK = Window.parse("2026-11-09", Unit.WEEK)
 RATIO = Derived(name="km_per_trip", numerator="distance_km", denominator="num_trips")
@@ -27,14 +32,18 @@ RATIO = Derived(name="km_per_trip", numerator="distance_km", denominator="num_tr
 
 @pytest.fixture(scope="module")
 def source() -> Source:
-    made = recipe(derived=(RATIO,), post_processing="emissions", hidden=("duration_min",))
+    made = recipe(
+        derived=(RATIO,),
+        post_processing="emissions",
+        hidden=("duration_min",),
+        clip_uncertainty=clip_uncertainty(1.5, together=0.5, systematic=0.01),
+    )
     return Source(
         task="weekly-trips",
         window=WEEK,
         recipe=made,
         noised=add_noise(report_of(some_sums(made, devices=800)), made),
         grouping=Grouping.by("country", "region", ["DE", "FR", "FR", "DE"]),
-        clip=ClipUncertainty("num_trips", dict.fromkeys(METRICS, 1.5)),
     )
 
 
@@ -72,9 +81,7 @@ def test_every_declared_cell_is_there(source: Source, files: Path) -> None:
 
 def test_suppressed_rows_have_a_reason_and_no_number(source: Source, files: Path) -> None:
     found = pq.read_table(files / "cells.parquet").to_pydict()
-    seen = table(
-        cell_estimates(source.noised, source.recipe, clip=source.clip), source.recipe.config
-    )
+    seen = table(cell_estimates(source.noised, source.recipe), source.recipe.config)
     told = [seen.sentences[reason] or None for reason in seen.reasons]
     assert found["suppressed"] == told
     assert [v is None for v in found["distance_km"]] == [reason is not None for reason in told]
@@ -103,8 +110,9 @@ def test_a_file_says_what_it_is(source: Source, files: Path) -> None:
         "window": "2026-11-09",
         "epsilon": "2",
         "noised": source.noised.sha256,
-        "intervals": "The intervals cover the noise and, from proxy data, what clipping may have "
-        "moved.",
+        "intervals": "The intervals hold two terms: the noise, which is known exactly, and what "
+        "clipping may have moved, which is learnt from proxy or public data. The source of the "
+        "second: A proxy of this test.",
     }
 
 

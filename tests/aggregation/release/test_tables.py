@@ -1,11 +1,12 @@
 """What people see: suppressed rows, derived columns, published columns, intervals."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
-from aggregation.protocol.anonymization import GRID, Suppression
+from aggregation.protocol.anonymization import GRID, ClipTerms, Suppression
 from aggregation.protocol.server_config import Derived
-from aggregation.release.clipping import ClipUncertainty
 from aggregation.release.estimates import cell_estimates
 from aggregation.release.marginals import marginal
 from aggregation.release.noise import add_noise
@@ -13,7 +14,14 @@ from aggregation.release.noised import Noised
 from aggregation.release.recipe import Recipe
 from aggregation.release.suppression import is_asked
 from aggregation.release.tables import chunks, published_columns, table
-from tests.aggregation.release.examples import DOMAINS, KINDS, METRICS, recipe, report_of, some_sums
+from tests.aggregation.release.examples import (
+    DOMAINS,
+    KINDS,
+    clip_uncertainty,
+    recipe,
+    report_of,
+    some_sums,
+)
 
 KM_PER_TRIP = Derived(name="km_per_trip", numerator="distance_km", denominator="num_trips")
 
@@ -125,10 +133,11 @@ def _decoding(made: Recipe) -> np.ndarray:
 
 
 def test_the_interval_is_noise_and_clipping_in_quadrature() -> None:
-    made = recipe("rotated", derived=(KM_PER_TRIP,))
-    clip = ClipUncertainty("num_trips", dict(zip(METRICS, (0.5, 0.9, 0.7), strict=True)))
+    clip = clip_uncertainty(0.9)
+    clip.metrics["num_trips"] = ClipTerms(random=Decimal("0.5"))
+    made = recipe("rotated", derived=(KM_PER_TRIP,), clip_uncertainty=clip)
     noised = Noised(some_sums(made, devices=20_000))
-    found = table(cell_estimates(noised, made, clip=clip), made.config)
+    found = table(cell_estimates(noised, made), made.config)
     trips, km = found.column("num_trips"), found.column("distance_km")
     np.testing.assert_allclose(km.clip_uncertainty, 0.9 * km.values / np.sqrt(trips.values))
     np.testing.assert_allclose(km.half_width**2, km.noise_half_width**2 + km.clip_uncertainty**2)
@@ -137,6 +146,14 @@ def test_the_interval_is_noise_and_clipping_in_quadrature() -> None:
     ratio = found.column("km_per_trip")
     expected = ratio.values * np.sqrt(0.9**2 + 0.5**2) / np.sqrt(trips.values)
     np.testing.assert_allclose(ratio.clip_uncertainty, expected)
+
+
+def test_a_systematic_share_does_not_shrink_with_events() -> None:
+    made = recipe("rotated", clip_uncertainty=clip_uncertainty(0.9, systematic=0.02))
+    found = table(cell_estimates(Noised(some_sums(made, devices=20_000)), made), made.config)
+    trips, km = found.column("num_trips"), found.column("distance_km")
+    expected = km.values * np.sqrt(0.9**2 / trips.values + 0.02**2)
+    np.testing.assert_allclose(km.clip_uncertainty, expected)
 
 
 def test_without_a_fit_there_is_no_clip_uncertainty() -> None:

@@ -121,6 +121,6 @@ def test_a_receiver_tells_our_calls_from_others() -> None:
 
 
 def test_the_example_spec_has_the_hash_it_should_have(tmp_path: Path) -> None:
-    (example,) = fences("task-spec", "yaml")
+    example, _part = fences("task-spec", "yaml")
     (tmp_path / "assistant-outcomes.yaml").write_text(example.content)
     assert run("task-spec")["spec"].name == "assistant-outcomes"

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import msgspec
+import yaml
 
 from aggregation.compiler.report import ACCEPTED, compile_text
 from aggregation.protocol import device_facts
-from aggregation.protocol.anonymization import Mechanism, Suppression
+from aggregation.protocol.anonymization import ClipTerms, Mechanism, Suppression
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_text import MAX_BYTES
 from aggregation.protocol.streams import Catalog
@@ -37,10 +38,18 @@ def test_every_field_is_described_with_its_default() -> None:
     assert [(row[0], row[1]) for row in rows] == list(leaves(Spec))
 
 
-def test_the_example_is_accepted(catalog: Catalog) -> None:
-    (example,) = fences("task-spec", "yaml")
-    code, report = compile_text(example.content, catalog)
-    assert (code, list(report["diagnostics"])) == (ACCEPTED, [])
+def test_the_example_is_accepted_with_and_without_clip_uncertainty(catalog: Catalog) -> None:
+    example, part = fences("task-spec", "yaml")
+    whole = {**yaml.safe_load(example.content), **yaml.safe_load(part.content)}
+    for document in (example.content, yaml.safe_dump(whole)):
+        code, report = compile_text(document, catalog)
+        assert (code, list(report["diagnostics"])) == (ACCEPTED, [])
+
+
+def test_every_term_of_clip_uncertainty_is_described() -> None:
+    rows = dict(tables("task-spec"))["Clip uncertainty"]
+    terms = [f"metrics.….{term}" for term in ClipTerms.__struct_fields__]
+    assert [row[0] for row in rows] == ["count", *terms, "source"]
 
 
 def test_every_mechanism_is_described_with_its_fields() -> None:

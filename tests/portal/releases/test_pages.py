@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from aggregation.release.noise import add_noise
 from portal.accounts.tokens import create_token
 from portal.releases import rendering, running
 from portal.releases.models import Release
@@ -80,6 +81,44 @@ def test_it_works(client, released):
     assert "±" in words or "not shown" in words
     assert words.count("<tr") == 13
     assert ADDRESS in main(client.get("/releases"))
+
+
+def test_it_says_what_intervals_are_made_of(client, released, collecting, monkeypatch):
+    """A task without a fit has noise alone; one with it has both terms, apart."""
+    assert "What clipping took away is not in them" in main(client.get(ADDRESS))
+    from tests.portal.collection import collecting as module
+
+    fit = """  clip_uncertainty: {{count: n, metrics: {{n: {{random: 1.5, systematic: 0.25}}}},
+    source: A survey of this test}}
+"""
+    monkeypatch.setattr(module, "SPEC", SPEC + "  suppression: {{max_relative_noise: 1}}\n" + fit)
+    monkeypatch.setattr("portal.releases.services.add_noise", _full)
+    collecting.clock.set(collecting.revision.approved_at)
+    collecting.activate("with-a-fit")
+    collecting.go_to(DUE)
+    running.release_due_windows(clock=collecting.clock)
+    running.render_releases()
+    at = (
+        f"/releases/with-a-fit/{Release.objects.get(window__task__name='with-a-fit').window.window}"
+    )
+    words = main(client.get(at))
+    assert "The intervals hold two terms" in words
+    assert words.count("clipping ±") == 1  # of the total
+    assert main(client.get(f"{at}?parts=1")).count("clipping ±") == 13
+    assert "A survey of this test." in main(client.get(f"{at}/card"))
+    table = pq.read_table(io.BytesIO(body(client.get(f"{at}/files/cells.parquet")))).to_pydict()
+    for value, both, noise, clip in zip(
+        *(table[f"n{part}"] for part in ("", "_half_width", "_noise", "_clip_uncertainty")),
+        strict=True,
+    ):
+        assert clip == pytest.approx(value * (1.5**2 / value + 0.25**2) ** 0.5)
+        assert both == pytest.approx((noise**2 + clip**2) ** 0.5)
+
+
+def _full(report, recipe):
+    """As many trips as it takes to be shown; the noise is the real one."""
+    report.sums[:] = 10**12
+    return add_noise(report, recipe)
 
 
 def test_every_read_is_the_same(client, released):
