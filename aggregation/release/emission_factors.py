@@ -9,8 +9,10 @@ intensity of each fuel and the occupancy,
 the shares taken over the fuels we know an intensity of. Where a country has no row of its own, the
 average (`*`) is taken, and the factor is marked. What burns fuel counts at the exhaust; what runs
 on electricity counts what generating it emits; flights count their effects at altitude. Making
-vehicles, roads and fuel is not counted. The factors' own uncertainty is not known to us and is not
-in any interval.
+vehicles, roads and fuel is not counted, so figures that count it (those of the German and French
+environment agencies) are left out. Where a source gives CO₂ alone, the row's unit says so; other
+gases add 1 or 2 % at the exhaust. The factors' own uncertainty is not known to us and is not in any
+interval.
 """
 
 from __future__ import annotations

@@ -43,15 +43,32 @@ HUGE = 10**9
 # DE  (0.659·170 + 0.317·171 + 0.003·47) / 0.979 / 1.42 = (112.03 + 54.207 + 0.141)/0.979/1.42
 # GB  (0.511·170 + 0.419·171 + 0.008·47) / 0.938 / 1.58 = (86.87 + 71.649 + 0.376)/0.938/1.58
 # US  248.5485 / 1.67
-# XX  (86.87 + 71.649 + 0.376)/0.938/1.45
-DRIVING = {"DE": 119.681, "GB": 107.215, "US": 148.8314, "XX": 116.827}
+# FR  (0.39·170 + 0.59·171 + 0.0037·47) / 0.9837 / 1.43 = 167.3639/0.9837/1.43
+# JP  128, as it stands
+# XX  (86.87 + 71.649 + 0.376)/0.938/1.45; so also Brazil, Finland and India
+DRIVING = {"DE": 119.681, "GB": 107.215, "US": 148.8314, "FR": 118.977, "JP": 128.0, "XX": 116.827,
+           "BR": 116.827, "FI": 116.827, "IN": 116.827}  # fmt: skip
 
 
 @pytest.mark.parametrize("country", DRIVING)
 def test_driving_is_fleet_mix_times_intensity_over_occupancy(country: str) -> None:
     factor = factor_table().factor("driving", country)
     assert factor.grams_per_km == pytest.approx(DRIVING[country], rel=1e-4)
-    assert factor.is_average is (country != "US")
+    assert factor.is_average is (country not in ("US", "JP"))
+
+
+@pytest.mark.parametrize(
+    ("activity", "country", "grams", "average"),
+    [("bus", "JP", 71, False), ("train", "JP", 20, False), ("subway", "JP", 20, False),
+     ("bus", "GB", 97, False), ("train", "GB", 35, False), ("subway", "GB", 28, False),
+     ("bus", "FR", 97, True), ("train", "DE", 35, True), ("flying", "JP", 151, True),
+     ("walking", "IN", 0, False)],
+)  # fmt: skip
+def test_public_transport_has_the_country_s_own_figure_or_a_marked_average(
+    activity: str, country: str, grams: float, average: bool
+) -> None:
+    factor = factor_table().factor(activity, country)
+    assert (factor.grams_per_km, factor.is_average) == (grams, average)
 
 
 def test_cells_are_kilometres_times_their_factor() -> None:
@@ -153,7 +170,7 @@ def test_every_figure_has_a_source_a_year_and_a_unit() -> None:
         assert len(row.source) > 20
         assert 2000 < row.year <= 2026
         assert re.fullmatch(
-            r"(g CO2e/(passenger|vehicle)-km)|persons/vehicle|share of cars", row.unit
+            r"(g CO2e?/(passenger|vehicle)-km)|persons/vehicle|share of cars", row.unit
         )
         assert row.country == "*" or re.fullmatch("[A-Z]{2}", row.country)
         assert 0 <= row.value < 400
