@@ -46,7 +46,7 @@ def changed_text(text: str, changes: Sequence[Mapping[str, Any]], catalog: Catal
     for change in changes:
         path = tuple(str(step) for step in change["path"])
         try:
-            text = with_edits(text, [_edit(text, path, change["value"], catalog)])
+            text = with_edits(text, _edits(text, path, change["value"], catalog))
         except Unreadable:
             return text
     return text
@@ -107,19 +107,24 @@ def plain_document(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _edit(text: str, path: tuple[str, ...], given: Any, catalog: Catalog) -> Edit:
-    """A form's entry as an edit; those of a mechanism's kind or slices renew its parameters."""
-    if path[:2] != _MECHANISM or len(path) != 3:
-        return Edit(path, value_of(path, given, FIELDS.get(".".join(path))))
+def _edits(text: str, path: tuple[str, ...], given: Any, catalog: Catalog) -> list[Edit]:
+    """A form's entry as edits; those of a mechanism's kind or slices renew its parameters."""
+    value = value_of(path, given, FIELDS.get(".".join(path)))
+    if path[:2] != _MECHANISM or len(path) == 2:
+        return [Edit(path, value)]
     mechanism = _mechanism_part(plain_document(text) or {}) or {}
     shape = _shape(text, catalog)
     if path[2] == "kind" and given != mechanism.get("kind"):
-        return Edit(_MECHANISM, editor_mechanism.switched(mechanism, str(given), shape, catalog))
+        switched = editor_mechanism.switched(mechanism, str(given), shape, catalog)
+        return [Edit(_MECHANISM, switched)]
     if path[2] in ("scale_by", "slice_by", "by"):
         renewed = {**mechanism, path[2]: given}
         kind = str(mechanism.get("kind"))
-        return Edit(_MECHANISM, editor_mechanism.switched(renewed, kind, shape, catalog))
-    return Edit(path, value_of(path, given, FIELDS.get(".".join(path))))
+        return [Edit(_MECHANISM, editor_mechanism.switched(renewed, kind, shape, catalog))]
+    if path[2] in ("basis", "correction") and len(path) > 4 and shape:
+        whole = editor_mechanism.resized(mechanism, path[2], path[3], shape.client_task.metrics)
+        return [*([Edit(path[:4], whole)] if whole else []), Edit(path, value)]
+    return [Edit(path, value)]
 
 
 def _mechanism_part(document: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -15,12 +15,12 @@ from typing import Any
 from aggregation.errors import Problem
 from aggregation.protocol.spec_text import Path, read_document
 from portal.tasks import editor_yaml
-from portal.tasks.editor_splice import Splice
+from portal.tasks.editor_splice import Splice, index_of
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A field's new value; None takes the field out."""
+    """A field's new value; None takes the field out. In a list it takes an entry's place."""
 
     path: Path
     value: Any
@@ -51,6 +51,11 @@ def _with_edit(text: str, edit: Edit) -> str:
 def _apply(value: dict[str, Any], edit: Edit) -> bool:
     """Change the plain values; False where they hold the change already."""
     *steps, last = [str(step) for step in edit.path]
+    held = _at(value, steps)
+    if isinstance(held, list) and (index := index_of(last, held)) is not None:
+        same = _alike(held[index], edit.value)
+        held[index] = edit.value
+        return not same
     parents: list[tuple[dict[str, Any], str]] = []
     for step in steps:
         if not isinstance(value.get(step), dict):
@@ -71,6 +76,17 @@ def _apply(value: dict[str, Any], edit: Edit) -> bool:
         if parent[step] == {}:
             del parent[step]
     return True
+
+
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    """What stands at a path through fields and lists; None where nothing does."""
+    for step in steps:
+        if isinstance(value, list):
+            index = index_of(step, value)
+            value = value[index] if index is not None else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _reads_as(text: str, wanted: Any) -> bool:

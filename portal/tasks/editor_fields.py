@@ -13,8 +13,10 @@ from aggregation.protocol.spec_text import Path
 
 Kind = Literal["text", "lines", "whole", "number", "choice", "choices", "flag", "names"]
 
+# A browser writes a small float with up to 23 decimals.
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
-_NUMBER = re.compile(r"[-+]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})([eE][-+]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[-+]?([0-9]{1,18}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][-+]?[0-9]{1,3})?")
+_BY_SLICE = frozenset({"scales", "basis", "correction"})
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def value_of(path: Sequence[str], given: Any, field: Field | None) -> Any:
     if isinstance(given, str) and path[-1] in ("epsilon", "clip"):
         return _as_number(given)
     if not isinstance(given, str) or field is None:
-        return _as_number(given) if isinstance(given, str) and "scales" in path else given
+        is_number = isinstance(given, str) and bool(_BY_SLICE & set(path))
+        return _as_number(given) if is_number else given
     if field.kind in ("whole", "number"):
         return _as_number(given)
     if field.kind == "names":

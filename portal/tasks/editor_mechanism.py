@@ -118,6 +118,32 @@ def _unmixed(
     }
 
 
+def resized(
+    mechanism: Mapping[str, Any], what: str, name: str, metrics: Sequence[str]
+) -> list[Any] | None:
+    """A slice's basis or correction with a place for every metric, unless it has that already:
+    what is there stays, the rest neither mixes nor corrects."""
+    table = mechanism.get(what)
+    old: Any = table.get(name) if isinstance(table, Mapping) else None
+    size = len(metrics)
+    if what == "correction":
+        return None if _has_size(old, size) else _filled(old, [1.0] * size)
+    if _has_size(old, size) and all(_has_size(row, size) for row in old):
+        return None
+    plain = [[float(row == column) for column in range(size)] for row in range(size)]
+    rows = old if isinstance(old, list) else []
+    return [_filled(rows[at] if at < len(rows) else None, row) for at, row in enumerate(plain)]
+
+
+def _has_size(value: Any, size: int) -> bool:
+    return isinstance(value, list) and len(value) == size
+
+
+def _filled(old: Any, plain: list[float]) -> list[Any]:
+    kept = old[: len(plain)] if isinstance(old, list) else []
+    return [*kept, *plain[len(kept) :]]
+
+
 def _diagonal(sizes: Sequence[Any]) -> list[list[float]]:
     """Each metric over its size, with an equal share of the bound."""
     shares = [1 / (len(sizes) * size) if _is_size(size) else 1.0 for size in sizes]

@@ -1,5 +1,6 @@
 """Where a field's value stands in YAML text, and the text with another value in its place."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,9 @@ class Splice:
     def with_value(self, path: Path, value: Any) -> str:
         """The text with this value at the path; None takes the field out."""
         steps = [str(step) for step in path]
+        if entry := self._entry(steps):
+            start, end = self._at(entry.start_mark), self._at(entry.end_mark)
+            return f"{self._text[:start]}{editor_yaml.flow(value)}{self._text[end:]}"
         mapping, depth = self._deepest(steps)
         found = _look_up(mapping, steps[depth])
         if value is None:
@@ -46,6 +50,14 @@ class Splice:
         if found.key is not None and found.value is not None:
             return self._replaced(found, value)
         return self._inserted(found.mapping, steps[depth], value)
+
+    def _entry(self, steps: list[str]) -> yaml.ScalarNode | None:
+        """The entry of a list that a path leads to."""
+        node: yaml.Node | None = self._root
+        for step in steps[:-1]:
+            node = _inner(node, step)
+        entry = _inner(node, steps[-1]) if isinstance(node, yaml.SequenceNode) else None
+        return entry if isinstance(entry, yaml.ScalarNode) else None
 
     def _deepest(self, steps: list[str]) -> tuple[yaml.MappingNode, int]:
         """The innermost mapping on the way to a field, and how many steps lead there."""
@@ -118,6 +130,19 @@ class Splice:
 def _is_outside(line: str, column: int) -> bool:
     bare = line.lstrip(" ")
     return not bare.strip() or (bare.startswith("#") and len(line) - len(bare) <= column)
+
+
+def index_of(step: str, entries: Sequence[Any]) -> int | None:
+    """The place in a list that a step of a path names."""
+    is_one = step.isdecimal() and len(step) < 6 and int(step) < len(entries)
+    return int(step) if is_one else None
+
+
+def _inner(node: yaml.Node | None, step: str) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode):
+        index = index_of(step, node.value)
+        return node.value[index] if index is not None else None
+    return _look_up(node, step).value if isinstance(node, yaml.MappingNode) else None
 
 
 def _look_up(mapping: yaml.MappingNode, name: str) -> _Found:

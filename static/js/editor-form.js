@@ -1,5 +1,7 @@
 // The form: fields of the document by their path, and the sentences beside them.
 
+import { Matrices } from "./editor-matrices.js";
+
 const at = (value, path) => path.reduce((inner, step) => inner?.[step], value);
 
 const shown = (value) => (Array.isArray(value) ? value.join(", ") : (value ?? ""));
@@ -8,12 +10,14 @@ export class Form {
   #fields;
   #changed;
   #mechanism;
+  #matrices;
   #remembered = new Map(); // parameters of each kind of mechanism, so that going back loses nothing
 
   constructor(root, changed) {
     this.#changed = changed;
     this.#fields = [...root.querySelectorAll("[data-field]")];
     this.#mechanism = root.querySelector("[data-mechanism]");
+    this.#matrices = new Matrices(root.querySelector("[data-mechanism-matrices]"));
     for (const field of this.#fields) {
       const kind = field.dataset.kind;
       const event = ["choice", "choices", "flag"].includes(kind) ? "change" : "input";
@@ -115,12 +119,9 @@ export class Form {
     this.#mechanism.dataset.by = by;
     this.#drawKeys(facts);
     this.#drawScales(mechanism, facts, isPending);
+    this.#matrices.show(mechanism, facts, isPending, diagnostics);
     const note = this.#mechanism.querySelector("[data-mechanism-note]");
-    note.hidden = kind !== "rotated" && Boolean(facts?.slices.length);
-    note.querySelector("[data-mechanism-why]").textContent =
-      kind === "rotated"
-        ? "Each slice has a basis and a correction: matrices that are fitted together, from proxy or public data. The form does not show them; they are written in the YAML."
-        : "This mechanism has more slices than the form shows; they are written in the YAML.";
+    note.hidden = Boolean(facts?.slices.length);
     this.#markScales(diagnostics);
   }
 
@@ -182,7 +183,7 @@ export class Form {
 
   #markScales(diagnostics) {
     const parts = new Set(diagnostics.map(({ part }) => part));
-    for (const input of this.#mechanism.querySelectorAll("table input")) {
+    for (const input of this.#mechanism.querySelectorAll(".scales input")) {
       const part = JSON.parse(input.dataset.path).join(".");
       if (parts.has(part)) input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
@@ -194,12 +195,15 @@ export class Form {
     const found = this.#fields
       .filter(({ dataset }) => part === dataset.field || part.startsWith(`${dataset.field}.`))
       .at(-1);
-    const scale = [...this.#mechanism.querySelectorAll("table input")].find(
+    const scale = [...this.#mechanism.querySelectorAll(".scales input")].find(
       (input) => JSON.parse(input.dataset.path).join(".") === part,
     );
-    const control = scale ?? found?.querySelector("input, select, textarea");
+    const number = scale ?? this.#matrices.find(part);
+    const control = number ?? found?.querySelector("input, select, textarea");
     if (!control || control.closest("[hidden]")) return false;
-    control.closest("details").open = true;
+    for (let around = control; (around = around.parentElement.closest("details")); ) {
+      around.open = true;
+    }
     control.focus();
     control.scrollIntoView({ block: "center" });
     return true;

@@ -125,15 +125,42 @@ def test_a_mechanism_can_be_changed_and_changed_back(page: Page, name: str) -> N
     assert after.splitlines()[:20] == before.splitlines()[:20]
 
 
-def test_what_the_form_does_not_show_is_one_click_away(page: Page, name: str) -> None:
+def test_matrices_are_typed_into_the_form_and_stand_in_the_yaml(page: Page, name: str) -> None:
     begin(page, name)
     page.get_by_label("Mechanism").select_option("rotated")
+    expect(state(page)).to_have_text("Saved, version 2")
+    before = draft_of(page, name)
+    assert "walking: [[0.008333333, 0.0, 0.0], " in before
+    page.get_by_label("Basis of walking: num_trips in u2").fill("-0.000012")
+    rho = page.get_by_label("Correction of num_trips in walking")
+    rho.fill("3")
+    first = page.locator(".matrix").first
+    expect(first).to_contain_text("A correction of 'walking' is 3.0, outside 1 to 2. Fit it again.")
+    expect(rho).to_have_attribute("aria-invalid", "true")
+    first.locator("summary").click()
+    tab(page, "Problems").click()
+    page.locator(".problem").get_by_role("button").click()
+    expect(rho).to_be_focused()
+    rho.fill("1.0")
+    expect(page.locator("#stops")).to_contain_text("accepts this task")
+    expect(state(page)).to_have_text(re.compile("^Saved"))
+    assert draft_of(page, name) == before.replace("0.0], [0.0", "0.0], [-1.2e-05", 1)
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    fits(page)
+
+
+def test_slices_that_the_form_does_not_show_are_one_click_away(page: Page, name: str) -> None:
+    begin(page, name)
+    text = starting_point("weekly-trips").text.replace("scale_by: [activity]", "scale_by: [region]")
+    sent = {"name": "task.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+    page.locator("#upload").set_input_files(sent)  # type: ignore[arg-type]
+    expect(state(page)).to_have_text("Saved, version 2")
+    tab(page, "Form").click()
     note = page.locator("[data-mechanism-note]")
     expect(note).to_contain_text("they are written in the YAML")
-    expect(state(page)).to_have_text("Saved, version 2")
     note.get_by_role("button").click()
     expect(tab(page, "YAML")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#view-yaml .ace_content")).to_contain_text("basis:")
+    expect(page.locator("#view-yaml .ace_content")).to_contain_text("scale_by: [region]")
 
 
 def test_it_works_by_keyboard_alone(page: Page, name: str) -> None:

@@ -77,6 +77,71 @@ def test_a_finding_in_a_query_has_its_place_in_the_document(around):
         assert line[first["document_column"] - 1 :].startswith("nothing_here")
 
 
+ROTATED = ("anonymization", "mechanism")
+
+
+@pytest.fixture
+def rotated(catalog):
+    """Weekly trips as somebody writes them by hand: numbers in many spellings, and a comment."""
+    text = changed_text(POINTS["weekly-trips"], [change("kind", "rotated")], catalog)
+    text = text.replace("basis:", "basis: # from the fit").replace("0.0]", "-1.25e-05]", 1)
+    return text.replace("[1.0, 1.0, 1.0]", "[1.0, 1.10, 1]", 1)
+
+
+def change(*steps):
+    *path, value = steps
+    return {"path": [*ROTATED, *path], "value": value}
+
+
+def test_each_number_of_a_matrix_typed_anew_changes_nothing(rotated, catalog, around):
+    """In the spelling of a browser, where that is another number's type it stays a number."""
+    mechanism = read_document(rotated).value["anonymization"]["mechanism"]
+    assert check(rotated, around)["accepted"]
+    for slice_, matrix in mechanism["basis"].items():
+        for row, numbers in enumerate(matrix):
+            for column, number in enumerate(numbers):
+                same = change("basis", slice_, str(row), str(column), repr(number))
+                assert changed_text(rotated, [same], catalog) == rotated
+    for slice_, factors in mechanism["correction"].items():
+        for at, factor in enumerate(factors):
+            same = change("correction", slice_, str(at), repr(factor))
+            assert changed_text(rotated, [same], catalog) == rotated
+
+
+def test_a_number_of_a_matrix_is_judged_as_it_is_typed(rotated, catalog, around):
+    lines = rotated.splitlines()
+    text = changed_text(rotated, [change("basis", "driving", "2", "1", "-0.000125")], catalog)
+    assert check(text, around)["accepted"]
+    assert [new for new, old in zip(text.splitlines(), lines, strict=True) if new != old] == [
+        next(line for line in lines if "driving: [[" in line).replace(
+            "[0.0, 0.0, ", "[0.0, -0.000125, "
+        )
+    ]
+    for typed, says in (
+        (change("basis", "driving", "0", "0", "0"), "condition number"),
+        (change("basis", "driving", "0", "0", "x"), "holds text, but it takes a number"),
+        (change("basis", "driving", "0", "0", ""), "holds nothing, but it takes a number"),
+        (change("correction", "driving", "1", "2.5"), "outside 1 to 2"),
+    ):
+        found = check(changed_text(rotated, [typed], catalog), around)
+        assert [says in d["message"] for d in found["diagnostics"]] == [True], says
+
+
+def test_a_matrix_of_another_size_is_made_to_fit_when_it_is_typed_in(rotated, catalog, around):
+    for path in ("basis.driving", "correction.driving"):
+        rotated = with_edits(rotated, [Edit((*ROTATED, *path.split(".")), [[1, 2]])])
+    assert not check(rotated, around)["accepted"]
+    changes = [
+        change("basis", "driving", "1", "0", "-0.5"),
+        change("correction", "driving", "0", 2),
+    ]
+    text = changed_text(rotated, changes, catalog)
+    mechanism = read_document(text).value["anonymization"]["mechanism"]
+    assert mechanism["basis"]["driving"] == [[1, 2, 0.0], [-0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert mechanism["correction"]["driving"] == [2, 1.0, 1.0]
+    assert check(text, around)["accepted"]
+
+
 def test_a_population_that_nobody_made_is_marked_where_it_stands(around):
     text = POINTS["weekly-trips"].replace("population: all", "population: [all, de]")
     [found] = check(text, around)["diagnostics"]

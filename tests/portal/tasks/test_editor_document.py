@@ -72,6 +72,38 @@ def test_a_new_field_goes_where_it_belongs():
     assert nested == "name: a\neligibility: {sql: SELECT 1}\npublish: {audience: public}\n"
 
 
+MATRIX = """\
+name: a
+basis: # fitted
+  by/car: [[0.10, -1.0e-05], # trips
+           [0.0, 2.50]]
+  on-foot:
+  - [1, 0]
+  - - 0
+    - 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "old", "new"),
+    [
+        ("by/car.0.0", 0.2, "0.10", "0.2"),
+        ("by/car.0.1", -3e-07, "-1.0e-05", "-3e-07"),
+        ("by/car.1.1", 2, "2.50", "2"),
+        ("by/car.1.0", None, "0.0, 2", "null, 2"),
+        ("on-foot.1.1", 1.5, "    - 1", "    - 1.5"),
+        ("on-foot.0.1", "x y", "[1, 0]", "[1, x y]"),
+    ],
+)
+def test_an_entry_of_a_list_is_changed_in_its_place(path, value, old, new):
+    assert edited(f"basis.{path}", value, MATRIX) == MATRIX.replace(old, new)
+
+
+@pytest.mark.parametrize("path", ["0.9", "9.0", "0.x", "0.0.0", "9" * 100])
+def test_what_is_no_place_in_a_list_is_answered_as_well(path):
+    assert read_document(edited(f"basis.by/car.{path}", 1, MATRIX)).value["name"] == "a"
+
+
 def test_taking_a_field_out_takes_only_it():
     assert differing(TEXT, edited("publish", None)) == (["publish: {audience: internal}"], [])
     assert "server_sql" not in edited("server_sql", None)
