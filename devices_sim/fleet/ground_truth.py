@@ -24,7 +24,7 @@ from devices_sim.fleet.world import World
 Ints = NDArray[np.int64]
 
 # What each stream sums, and how many of its whole units make one.
-_METRICS: Final[dict[str, dict[str, int]]] = {
+METRICS: Final[dict[str, dict[str, int]]] = {
     "trips": {"distance_km": 1000, "duration_min": 60},
     "assistant": {"rating": 1, "latency_ms": 1},
 }
@@ -91,7 +91,7 @@ def true_sums(
         devices=units[:, 0],
         events=units[:, 1],
         totals={
-            name: units[:, 2 + i] / one for i, (name, one) in enumerate(_METRICS[stream].items())
+            name: units[:, 2 + i] / one for i, (name, one) in enumerate(METRICS[stream].items())
         },
     )
 
@@ -111,7 +111,7 @@ def sums_by_phone(
         for rows in _rows_of(world, _known(stream), block, window):
             kept = _counted(world, stream, rows["phone"], phones)
             cell = np.ravel_multi_index([rows[key][kept] for key in keys], shape)
-            units = np.stack([rows[name][kept] for name in ("events", *_METRICS[stream])], axis=1)
+            units = np.stack([rows[name][kept] for name in ("events", *METRICS[stream])], axis=1)
             held.append((rows["phone"][kept], cell, units))
         if sum(len(cell) for _, cell, _ in held) > _ROWS_AT_ONCE:
             yield _by_phone(held)
@@ -154,7 +154,7 @@ def _rows_of(world: World, stream: str, block: int, window: Window) -> Iterator[
 
 
 def _trip_rows(world: World, block: int, week: int) -> dict[str, Ints]:
-    made, places = world.make_trips(block, week), world.places
+    made, places = world.trips(block, week), world.places
     person = np.repeat(np.arange(len(made.offsets) - 1), np.diff(made.offsets))
     between = np.nonzero(made.origin != made.destination)[0]
     rows = np.concatenate([np.arange(len(made)), between])
@@ -177,7 +177,7 @@ def _trip_rows(world: World, block: int, week: int) -> dict[str, Ints]:
 
 
 def _use_rows(world: World, block: int, week: int) -> dict[str, Ints]:
-    made = world.make_uses(block, week)
+    made = world.uses(block, week)
     person = np.repeat(np.arange(len(made.offsets) - 1), np.diff(made.offsets))
     home = world.homes[block * BLOCK + person]
     return {
@@ -203,7 +203,7 @@ def _counted(
 
 
 def _known(stream: str) -> str:
-    if stream not in _METRICS:
+    if stream not in METRICS:
         raise Problem(f"Nothing happens in the stream {stream!r} of a made-up world.")
     return stream
 

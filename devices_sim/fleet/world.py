@@ -21,7 +21,8 @@ from aggregation.ondevice.events import Event
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.device.conditions import Conditions
-from devices_sim.fleet import assistant_use, connectivity, trips, unusual
+from devices_sim.fleet import connectivity, unusual
+from devices_sim.fleet.assistant_use import Uses, uses_of_week
 from devices_sim.fleet.draws import BLOCK, Lot, Purpose
 from devices_sim.fleet.habits import factors_of
 from devices_sim.fleet.people import people
@@ -29,15 +30,17 @@ from devices_sim.fleet.places import Places, places_of, regions_named
 from devices_sim.fleet.rhythm import WEEK
 from devices_sim.fleet.scenario import Scenario
 from devices_sim.fleet.telling import Telling, rows_within, ticks_within
-from devices_sim.fleet.trips import TICK
+from devices_sim.fleet.trips import TICK, Trips, trips_of_week
 from devices_sim.fleet.unusual import NOTHING, Span, Unusual
 
-T = TypeVar("T")
+T = TypeVar("T", Trips, Uses, connectivity.Moments)
 
 # Golden section: multiples of it, modulo 1, are spread evenly, however many there are.
 _GOLDEN: Final = 0.6180339887498949
 # Weeks held: a phone that wakes asks about this week and the one before.
 _WEEKS_HELD: Final = 2
+# Blocks held of earlier weeks.
+_EARLIER_HELD: Final = 16
 _AGREES: Final = {"trips": 1, "assistant": 2}
 
 
@@ -54,8 +57,8 @@ class World:
         self.homes: NDArray[np.uint16] = self._homes()
         self._laws = connectivity.law_table(self.places.codes)
         self._told = Telling(self.places)
-        self._trips = _Weeks(self.make_trips)
-        self._uses = _Weeks(self.make_uses)
+        self._trips = _Weeks(self._make_trips)
+        self._uses = _Weeks(self._make_uses)
         self._moments = _Weeks(self._make_moments)
         self._chances = lru_cache(maxsize=None)(self._make_chances)
         self._lives = lru_cache(maxsize=None)(lambda block: unusual.lives(scenario, block, epoch))
@@ -128,15 +131,26 @@ class World:
     def blocks(self) -> int:
         return -(-self.phones // BLOCK)
 
-    def make_trips(self, block: int, week: int) -> trips.Trips:
-        """A block's trips of a week, made afresh: for sums over all phones."""
+    @property
+    def nbytes(self) -> int:
+        """What the columns take that are held now."""
+        return self.homes.nbytes + sum(w.nbytes for w in (self._trips, self._uses, self._moments))
+
+    def trips(self, block: int, week: int) -> Trips:
+        """A block's trips of a week; not held, so sums over other weeks cost phones nothing."""
+        return self._trips.look(block, week)
+
+    def uses(self, block: int, week: int) -> Uses:
+        return self._uses.look(block, week)
+
+    def _make_trips(self, block: int, week: int) -> Trips:
         lot, home = self._lot(block, week), self._block_homes(block)
         habits = people(lot, home, self.places, commuting=self.scenario.habits.commuting)
         factors = factors_of(self.scenario, week, self.places, home)
-        return trips.trips_of_week(lot, habits, self.places, factors)
+        return trips_of_week(lot, habits, self.places, factors)
 
-    def make_uses(self, block: int, week: int) -> assistant_use.Uses:
-        return assistant_use.uses_of_week(self._lot(block, week), self._offsets(block))
+    def _make_uses(self, block: int, week: int) -> Uses:
+        return uses_of_week(self._lot(block, week), self._offsets(block))
 
     def _make_moments(self, block: int, week: int) -> connectivity.Moments:
         phones, offsets = self._chances(block), self._offsets(block)
@@ -187,23 +201,34 @@ class World:
 
 
 class _Weeks(Generic[T]):
-    """What was made of the weeks last asked about, block by block."""
+    """What was made of the latest weeks asked about, block by block.
+
+    A phone that was away asks about earlier weeks, too: those are made for it, and do not push out
+    what all others need.
+    """
 
     def __init__(self, make: Callable[[int, int], T]) -> None:
-        self._make = make
         self._weeks: dict[int, dict[int, T]] = {}
+        self._make: Callable[[int, int], T] = lru_cache(maxsize=_EARLIER_HELD)(make)
 
     def __call__(self, block: int, week: int) -> T:
-        held = self._weeks.get(week)
-        if held is None:
-            while len(self._weeks) >= _WEEKS_HELD:
-                # The earliest: time goes forward.
-                del self._weeks[min(self._weeks)]
-            held = self._weeks[week] = {}
-        found = held.get(block)
-        if found is None:
-            found = held[block] = self._make(block, week)
-        return found
+        if len(self._weeks) == _WEEKS_HELD and week < min(self._weeks):
+            return self._make(block, week)
+        held = self._weeks.setdefault(week, {})
+        if len(self._weeks) > _WEEKS_HELD:
+            del self._weeks[min(self._weeks)]
+        if block not in held:
+            held[block] = self._make(block, week)
+        return held[block]
+
+    def look(self, block: int, week: int) -> T:
+        """The same, without holding it."""
+        held = self._weeks.get(week, {})
+        return held[block] if block in held else self._make(block, week)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(made.nbytes for held in self._weeks.values() for made in held.values())
 
 
 @lru_cache(maxsize=4096)
