@@ -48,7 +48,8 @@ def run_session(
     if not live.claim(session_id, secrets.token_hex(8)):
         return
     if is_draining():
-        return  # unclaimed, it is placed again, on another worker
+        _decline(session_id, clock)
+        return
     run = _opened(session_id, worker, clock, is_draining)
     if run is None:
         return
@@ -96,6 +97,13 @@ def _opened(
         live.forget(row.pk)
         return None
     return Run(row, config, keys, summing, clock, is_draining)
+
+
+def _decline(session_id: str, clock: Clock) -> None:
+    """A worker that stops begins nothing: the session is over at once, and placed elsewhere."""
+    row = session_row(session_id)
+    if row is not None and row.state == Session.State.OPENING:
+        bury(row, Session.Reason.UNCLAIMED, clock=clock)
 
 
 def _take_batch(run: Run) -> bool:

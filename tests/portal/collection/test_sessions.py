@@ -6,6 +6,7 @@ from portal.audit.models import Entry
 from portal.audit.verification import verify_log
 from portal.collection import live, placing
 from portal.collection.models import Hold, Partial, Receipts, Session
+from portal.collection.running import run_session
 from portal.collection.selectors import outcome
 from portal.collection.snapshot import snapshot
 from portal.tasks.models import TaskWindow
@@ -154,6 +155,15 @@ def test_a_session_that_no_worker_takes_is_replaced(collecting, settings, monkey
     (another,) = collecting.place()
     assert Session.objects.get(pk=session_id).reason == "unclaimed"
     assert Session.objects.get(pk=another).state == "opening"
+
+
+def test_a_worker_that_stops_begins_nothing_and_another_is_asked_at_once(collecting):
+    (first,) = collecting.place()
+    run_session(session_id=first, worker="one", clock=collecting.clock, is_draining=lambda: True)
+    row = Session.objects.get(pk=first)
+    assert (row.state, row.reason) == ("dead", "unclaimed")
+    (second,) = collecting.place()
+    assert collecting.start(second).state == "open"
 
 
 def test_an_emptied_valkey_loses_nothing_that_was_taken(collecting):

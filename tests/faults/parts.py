@@ -1,0 +1,161 @@
+"""Every process of one Mayfly, as its supervisor starts it, but each ours to kill and to freeze."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from tests.parts import ROOT, Site, clean_environment, eventually, free_port
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Parts(Site):
+    """A system in parts: a Valkey, front ends, jobs, beat, and any number of session workers."""
+
+    run_dir: Path
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    # Of all session workers there ever were; none is called like another.
+    _workers: int = 0
+
+    @property
+    def queue(self) -> redis.Redis:
+        return redis.Redis.from_url(self.env["MAYFLY_QUEUE_URL"], socket_timeout=5)
+
+    def rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
+        """What the database says, read beside the system."""
+        address = f"file:{self.data / 'mayfly.sqlite3'}?mode=ro"
+        connection = sqlite3.connect(address, uri=True, timeout=20)
+        try:
+            return connection.execute(sql, given).fetchall()
+        finally:
+            connection.close()
+
+    def start(self, name: str, command: list[str], **settings: str) -> None:
+        with self.log.open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                command, cwd=ROOT, env={**self.env, **settings}, stdout=log, stderr=log,
+                stdin=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+
+    def start_valkey(self) -> None:
+        (self.run_dir / "valkey.sock").unlink(missing_ok=True)
+        self.start("valkey", self._commands()["valkey"])
+        eventually(self._valkey_answers, within=60, log=self.log)
+
+    def start_front_end(self, name: str, port: int, **settings: str) -> None:
+        command = self._commands()["web"]
+        command[command.index("--port") + 1] = str(port)
+        self.start(name, command, **settings)
+
+    def start_worker(self) -> str:
+        """A session worker that was never there before; where it is once it says so."""
+        self._workers += 1
+        name = f"sessions@{self._workers}"
+        words = self._commands()["sessions"]
+        self.start(name, [name if word == "sessions@%h" else word for word in words])
+        return name
+
+    def start_others(self) -> None:
+        for name in ("jobs", "beat"):
+            self.start(name, self._commands()[name])
+
+    def heard_from(self, part: str) -> float:
+        """When a part last said that it is alive, in machine time."""
+        keys = self.queue.keys(f"mayfly:alive:{part}*")
+        return max((float(raw) for raw in self.queue.mget(keys) if raw), default=0.0)
+
+    def await_worker(self, name: str) -> None:
+        eventually(lambda: self.queue.exists(f"mayfly:alive:{name}"), within=60, log=self.log)
+
+    @property
+    def workers(self) -> set[str]:
+        """Session workers whose process lives."""
+        found = self.processes.items()
+        return {name for name, one in found if "sessions@" in name and one.poll() is None}
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        os.killpg(self.processes[name].pid, number)
+        if number == signal.SIGKILL:
+            self.processes[name].wait(timeout=30)
+
+    @contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """No process of the system can write a byte to a file: the kernel refuses it."""
+        alive = [self.processes[name].pid for name in self.processes if name != "valkey"]
+        try:
+            self._let_write(alive, 0)
+            yield
+        finally:
+            self._let_write(alive, resource.RLIM_INFINITY)
+
+    def _let_write(self, pids: list[int], most: int) -> None:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, hard))
+
+    def memory_mb(self) -> float:
+        """Of the processes that live through all faults, and of what Valkey holds."""
+        pids = [self.processes[name].pid for name in ("web", "jobs", "valkey")]
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
+        return pages * PAGE / 1e6
+
+    def stop(self) -> None:
+        for name, process in self.processes.items():
+            if process.poll() is None:
+                self.signal(name, signal.SIGKILL)
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+
+    def _valkey_answers(self) -> bool:
+        try:
+            return bool(self.queue.ping())
+        except redis.RedisError:
+            return False
+
+    def _commands(self) -> dict[str, list[str]]:
+        from django.test import override_settings
+
+        from portal.supervisor.system import children
+
+        socket = self.run_dir / "valkey.sock"
+        with override_settings(RUN_DIR=self.run_dir, VALKEY_SOCKET=socket, PORT=self.port):
+            return {child.name: list(child.command) for child in children()}
+
+
+@contextmanager
+def parts_of_a_system(data: Path, prepared: Path, **settings: str) -> Iterator[Parts]:
+    """Its folder and its Valkey; the caller starts the rest."""
+    shutil.copytree(prepared, data, ignore=shutil.ignore_patterns("static"), dirs_exist_ok=True)
+    (data / "static").mkdir()
+    run_dir = Path(tempfile.mkdtemp(prefix="mayfly-faults-"))
+    address = f"unix://{run_dir / 'valkey.sock'}"
+    env = {
+        **clean_environment(),
+        "MAYFLY_DATA": str(data),
+        "MAYFLY_PORT": str(port := free_port()),
+        "MAYFLY_BROKER_URL": address,
+        "MAYFLY_QUEUE_URL": address,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        **settings,
+    }
+    parts = Parts(data, port, env, run_dir)
+    try:
+        parts.start_valkey()
+        yield parts
+    finally:
+        parts.stop()
