@@ -88,7 +88,7 @@ def uses_of_week(lot: Lot, utc_offset: NDArray[np.int64]) -> Uses:
 def _rates(lot: Lot, count: int) -> NDArray[np.float64]:
     """Uses a week by person and feature: three of ten never, few all the time."""
     draw = lot._replace(week=0).generator(Purpose.ASSISTANT_PEOPLE)
-    uses = (draw.random(count) < 0.7) * np.exp(1.2 * draw.standard_normal(count) + 0.9)
+    uses = (draw.random(count) < 0.7) * np.exp(1.2 * draw.standard_normal(count) + 2.2)
     liked = _LIKED * draw.gamma(0.8, size=(count, len(FEATURES)))
     rates: NDArray[np.float64] = uses[:, None] * liked / liked.sum(axis=1, keepdims=True)
     return rates

@@ -28,6 +28,8 @@ _STRETCH: Final = np.array([0.2, 0.35, 0.35, 0.3, 0.35, 0.2, 0.3, 0.2, 0.0])
 # How likely an activity one has is one's way to work, and its median kilometres.
 _TO_WORK: Final = np.array([0.06, 0.0, 0.30, 0.7, 1.0, 0.45, 0.45, 0.7, 0.0])
 _WORK_KM: Final = np.array([1.1, 1.0, 3.2, 6.0, 10.0, 5.5, 20.0, 7.0, 1.0])
+# Kilometres to a neighbouring region, at most: nobody walks there, and few cycle far.
+FARTHEST: Final = np.array([0.0, 0.0, 25.0, 50.0, 80.0, 40.0, 80.0, 30.0, 0.0])
 _HAS_SUBWAY: Final = 1_000_000
 _COMMUTERS: Final = 0.58
 
@@ -96,9 +98,9 @@ def _work(draw: np.random.Generator, home: Ints, way: Ints, places: Places) -> t
     km = _WORK_KM[way] * np.exp(0.55 * spread - 0.15)
     leaves_town = draw.random(len(home)) < leaving(km, home, places)
     neighbour = places.neighbour(home, draw.random(len(home)))
-    is_other = leaves_town & (neighbour != home) & (way != WALKING)
-    straight = places.kilometres(home, neighbour)
-    return np.where(is_other, neighbour, home), np.where(is_other, 1.3 * straight + 1.0, km)
+    other_km = 1.3 * places.kilometres(home, neighbour) + 1.0
+    is_other = leaves_town & (neighbour != home) & (other_km <= FARTHEST[way])
+    return np.where(is_other, neighbour, home), np.where(is_other, other_km, km)
 
 
 def leaving(km: Floats, home: Ints, places: Places) -> Floats:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from devices_sim.fleet.draws import Lot, Purpose
 from devices_sim.fleet.people import (
+    FARTHEST,
     FLYING,
-    RUNNING,
-    WALKING,
     Floats,
     Ints,
     People,
@@ -137,9 +136,9 @@ def _tours(
     km *= people.stretch[person, activity]
     is_loop = ~is_far & (draw.random(size) < _LOOPS[activity])
     leaves_town = draw.random(size) < leaving(km, home, places)
-    leaves_town &= ~is_loop & (activity != WALKING) & (activity != RUNNING)
-    goal = _goals(draw, home, activity, is_far, leaves_town, places=places)
+    goal = _goals(draw, home, activity, is_far, leaves_town & ~is_loop, places=places)
     way = places.kilometres(home, goal) * np.where(activity == FLYING, 1.05, 1.3) + 1.0
+    goal = np.where(is_far | (way <= FARTHEST[activity]), goal, home)
     goal_km = np.where(goal == home, km, way)
     leaves = setting_out(activity, draw.random(size), draw.random(size))
     stay = np.exp(0.6 * draw.standard_normal(size)) * np.where(is_far, 30.0, 1.6)
