@@ -47,6 +47,8 @@ class TurnedAway(StrEnum):
 # Of all calls together, both with headers.
 BYTES_UP, BYTES_DOWN = "bytes.up", "bytes.down"
 OK = "ok"
+# A call that the protocol does not have.
+UNKNOWN = "unknown"
 
 
 def call(name: str, outcome: str) -> str:

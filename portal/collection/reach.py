@@ -14,7 +14,7 @@ import msgspec
 from django.db.models import Sum
 
 from aggregation.protocol.client_task import ClientTask
-from portal.collection.coarse import SMALLEST, coarse_number
+from portal.collection.coarse import SMALLEST, coarse, coarse_number
 from portal.collection.models import ActiveDevices, Reach
 from portal.tasks.models import EVERYONE, TaskWindow
 
@@ -53,6 +53,14 @@ class WindowReach:
         if not self.active:
             return None
         return round(100 * (self.contributed or SMALLEST) / self.active)
+
+    @property
+    def contributed_words(self) -> str:
+        return coarse(self.contributed)
+
+    @property
+    def active_words(self) -> str:
+        return coarse(self.active)
 
     @property
     def words(self) -> str:

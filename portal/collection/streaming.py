@@ -1,4 +1,4 @@
-"""Server-sent events for one page: what has changed, until somebody leaves or the server stops.
+"""Server-sent events for a page: what has changed, until somebody leaves or the server stops.
 
 The stream ends by itself after a few minutes, and the browser comes again, so that whoever signed
 out or lost a role does not look on for long; the role is also asked for at every look. It ends as
@@ -6,7 +6,8 @@ well when the server stops, which would otherwise wait for it and cut it off.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -17,8 +18,6 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.template.loader import render_to_string
 
 from portal.accounts.models import Person, Role
-from portal.clock import civil_clock
-from portal.collection.overview import overview
 from portal.stopping import is_stopping
 
 # Streams of this process; each costs a look at the database every few seconds.
@@ -30,6 +29,19 @@ _NOTICES_SECONDS = 0.2
 _open = 0
 
 
+@dataclass(frozen=True)
+class Middle:
+    """The part of a page that changes: its template, and what that is given, by which name."""
+
+    template: str
+    name: str
+    # Asked at every look. Where the database does not answer, the template is given nothing.
+    find: Callable[[], Any]
+
+    def html(self, found: Any) -> str:
+        return render_to_string(self.template, {self.name: found})
+
+
 def stream_or_refuse(events: AsyncIterator[str]) -> HttpResponseBase:
     if _open >= MOST_STREAMS:
         return HttpResponse("Too many look on already.", status=503, headers={"Retry-After": "30"})
@@ -39,7 +51,7 @@ def stream_or_refuse(events: AsyncIterator[str]) -> HttpResponseBase:
     return response
 
 
-async def stream(viewer: Any, *, every: float | None = None) -> AsyncIterator[str]:
+async def stream(viewer: Any, middle: Middle, *, every: float | None = None) -> AsyncIterator[str]:
     """Events named `overview` with the HTML of the page's middle; comments while it is the same."""
     global _open  # noqa: PLW0603 - the one count of this process
     loop, before = asyncio.get_running_loop(), ""
@@ -48,7 +60,7 @@ async def stream(viewer: Any, *, every: float | None = None) -> AsyncIterator[st
     try:
         yield f"retry: {_AGAIN_MS}\n\n"
         while loop.time() < ends_at and not is_stopping():
-            found = await sync_to_async(_look)(viewer.pk)
+            found = await sync_to_async(_look)(viewer.pk, middle)
             if found is None:
                 return
             yield event("overview", found) if found != before else ": nothing new\n\n"
@@ -72,16 +84,15 @@ async def _rest(seconds: float) -> None:
         await asyncio.sleep(min(left, _NOTICES_SECONDS))
 
 
-def _look(viewer: int) -> str | None:
+def _look(viewer: int, middle: Middle) -> str | None:
     """The page's middle; nothing for somebody who may not see it any more."""
     try:
         person = Person.objects.filter(pk=viewer, is_active=True).first()
         if person is None or not person.has_role(Role.OPERATOR):
             return None
-        found = overview(now=civil_clock().now())
-        return render_to_string("collection/_overview.html", {"overview": found})
+        return middle.html(middle.find())
     except DatabaseError:
-        return render_to_string("collection/_overview.html", {"overview": None})
+        return middle.html(None)
     finally:
         # Between two looks the connection is for somebody else.
         if not connection.in_atomic_block:

@@ -7,6 +7,7 @@ import time
 
 from aggregation.protocol.messages import Code
 from portal.body_limit import Application, Receive, Scope, Send
+from portal.collection.fleet_counts import UNKNOWN
 from portal.device_api.answers import Headers, Refusal, busy, unavailable
 from portal.device_api.outage import Away
 from portal.device_api.pacing import retry_after
@@ -14,7 +15,6 @@ from portal.device_api.parts import Parts
 from portal.device_api.records import TooManyQuestions
 from portal.device_api.requests import HungUp, Request
 from portal.device_api.routing import PREFIX, route
-from portal.device_api.tally import UNKNOWN
 from portal.device_api.transport import Transport
 from portal.stopping import watch_signals
 

@@ -23,8 +23,6 @@ from portal.device_api.requests import Request
 
 logger = logging.getLogger(__name__)
 
-# A call that the protocol does not have.
-UNKNOWN = "unknown"
 # What a call that was done is in the funnel, for the population that it named or is known for.
 _STAGES = {"check-in": Stage.CHECKED_IN, "upload": Stage.UPLOADED}
 

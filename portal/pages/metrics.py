@@ -4,11 +4,14 @@ Counts of updates have two significant digits, and 0 stands for everything below
 `portal.collection.coarse`. Sessions, slots and partials are not devices, and are exact.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from portal.clock import civil_clock
-from portal.collection.overview import Overview, overview, session_counts
+from portal.collection.fleet import Funnel, fleet
+from portal.collection.fleet_counts import Span
+from portal.collection.fleet_spans import Choice
+from portal.collection.overview import Overview, Quantity, overview, session_counts
 from portal.pages.health import Part, parts
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -25,7 +28,7 @@ class Metric:
 
 def metrics() -> list[Metric]:
     found = overview(now=civil_clock().now())
-    return [*_parts(parts()), *_sessions(found), *_updates(found), *_partials(found)]
+    return [*_parts(parts()), *_sessions(found), *_updates(found), *_partials(found), *_fleet()]
 
 
 def as_text(found: Iterable[Metric]) -> str:
@@ -95,6 +98,32 @@ def _partials(found: Overview) -> Iterator[Metric]:
         "Civil seconds until the first stored partial of a level expires.",
         tuple(left),
     )
+
+
+def _fleet() -> Iterator[Metric]:
+    """Of the civil day so far."""
+    today = civil_clock().now().date()
+    found = fleet(Choice.of(Span.DAY, at=today, population="", today=today), today=today)
+    for name, sentence, count in _STAGES:
+        samples = [({"population": one.choice.population}, count(one)) for one in found.populations]
+        yield Metric(f"mayfly_{name}", sentence, tuple((at, float(n.number)) for at, n in samples))
+
+
+_STAGES: tuple[tuple[str, str, Callable[[Funnel], Quantity]], ...] = (
+    ("active_devices", "Installs that have reported, coarse.", lambda one: one.active),
+    ("check_ins_today", "Check-ins of the civil day, coarse.", lambda one: one.checked_in),
+    ("assignments_today", "Assignments given in the civil day, coarse.", lambda one: one.assigned),
+    (
+        "turned_away_today",
+        "Assignments not given in the civil day, coarse.",
+        lambda one: one.turned_away,
+    ),
+    (
+        "uploads_today",
+        "Uploads taken in the civil day; those of one population are of its own tasks, coarse.",
+        lambda one: one.uploaded,
+    ),
+)
 
 
 def _one(name: str, sentence: str, value: float) -> Metric:

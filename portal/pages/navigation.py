@@ -51,6 +51,7 @@ GROUPS = (
     Group(
         "Oversight",
         (
+            Entry("fleet", "Fleet", "phone", "fleet", frozenset({Role.OPERATOR})),
             Entry("sessions", "Sessions", "server", "sessions", frozenset({Role.OPERATOR})),
             Entry("audit", "Audit log", "audit", "audit", _OVERSIGHT),
             Entry("people", "People", "people", "people", frozenset({Role.OPERATOR})),

@@ -35,6 +35,7 @@ VIEWS = [
     "/docs?q=nosuchword",
     "/audit?action=sign_in.accepted",
     "/audit?page=2",
+    "/fleet?by=week",
     "/streams/trips/domains/region?q=xyzzyq",
     "/streams/trips/domains/country?q=s",
 ]
@@ -57,6 +58,7 @@ NOT_PAGES = {
     "editor_statements",
     "editor_values",
     "end_task",
+    "fleet_live",
     "logout",
     "metrics",
     "new_task",  # for analysts: test_editor looks at it

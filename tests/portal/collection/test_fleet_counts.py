@@ -4,11 +4,14 @@ from datetime import date, timedelta
 
 import pytest
 from django.db import DatabaseError, connection
+from django.template.loader import render_to_string
 
 from aggregation.protocol.refusal import Reason
 from portal.collection import fleet_counts, jobs
+from portal.collection.fleet import fleet
 from portal.collection.fleet_buckets import BYTES, MILLISECONDS, bucket, in_words, percentile
 from portal.collection.fleet_counts import HASH, Span, Stage, add, field, keep_counts
+from portal.collection.fleet_spans import Choice
 from portal.collection.models import ActiveDevices, FleetCount
 from portal.collection.reach import WindowReach, latest_reach, note_reach
 from portal.tasks.models import Population
@@ -115,6 +118,10 @@ def test_a_task_for_all_reaches_every_population(collecting, clock):
     note_reach(window=collecting.window(WINDOW), contributed=93_456)
     (found,) = latest_reach(10)
     assert (found.contributed, found.active, found.words) == (93_000, 100_000, "about 93 %")
+    choice = Choice.of(Span.DAY, at=TODAY, population="", today=TODAY)
+    page = render_to_string("collection/_fleet.html", {"fleet": fleet(choice, today=TODAY)})
+    assert "about 93 %" in page
+    assert f"/releases/trips-by-region/{WINDOW}" in page
 
 
 @pytest.mark.parametrize(

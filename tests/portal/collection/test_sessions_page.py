@@ -1,6 +1,7 @@
 """/sessions and its stream: for operators, as a plain page and live."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
@@ -8,7 +9,10 @@ from django.test import Client
 from portal import heartbeats
 from portal.accounts.models import Grant
 from portal.collection import streaming
-from portal.collection.streaming import event, stream
+from portal.collection.overview import overview
+from portal.collection.streaming import Middle, event, stream
+
+MIDDLE = Middle("collection/_overview.html", "overview", lambda: overview(now=datetime.now(UTC)))
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def test_an_event_holds_every_line():
 @pytest.mark.django_db(transaction=False)
 def test_the_stream_tells_what_has_changed(operator, valkey, monkeypatch):
     middles = iter(["one", "one", "two", None])
-    monkeypatch.setattr(streaming, "_look", lambda viewer: next(middles))
+    monkeypatch.setattr(streaming, "_look", lambda viewer, middle: next(middles))
     assert asyncio.run(told(operator)) == [
         "retry: 2000\n\n",
         "event: overview\ndata: one\n\n",
@@ -55,17 +59,17 @@ def test_the_stream_tells_what_has_changed(operator, valkey, monkeypatch):
 
 
 async def told(viewer):
-    return [part async for part in stream(viewer, every=0)]
+    return [part async for part in stream(viewer, MIDDLE, every=0)]
 
 
 def test_it_looks_for_whoever_may_and_for_nobody_else(operator, valkey):
-    assert "Updates at rest" in (streaming._look(operator.pk) or "")
+    assert "Updates at rest" in (streaming._look(operator.pk, MIDDLE) or "")
     Grant.objects.filter(person=operator).delete()
-    assert streaming._look(operator.pk) is None
+    assert streaming._look(operator.pk, MIDDLE) is None
 
 
 def test_it_ends_quietly_when_it_is_cancelled(operator, monkeypatch):
-    monkeypatch.setattr(streaming, "_look", lambda viewer: "one")
+    monkeypatch.setattr(streaming, "_look", lambda viewer, middle: "one")
 
     async def leave():
         task = asyncio.create_task(collect())
@@ -76,7 +80,7 @@ def test_it_ends_quietly_when_it_is_cancelled(operator, monkeypatch):
         return await task
 
     async def collect():
-        return [part async for part in stream(operator, every=60)]
+        return [part async for part in stream(operator, MIDDLE, every=60)]
 
     assert asyncio.run(leave())[0].startswith("retry")
     assert streaming._open == 0

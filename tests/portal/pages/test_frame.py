@@ -38,8 +38,8 @@ def test_the_navigation_shows_what_the_roles_allow() -> None:
     assert "Audit log" in labels(Role.REVIEWER)
     assert "People" not in labels(Role.REVIEWER)
     assert labels(Role.OPERATOR) == [
-        "Home", "Tasks", "Review", "Releases", "Streams", "Ledger", "Sessions", "Audit log",
-        "People", "Health", "Docs", "API",
+        "Home", "Tasks", "Review", "Releases", "Streams", "Ledger", "Fleet", "Sessions",
+        "Audit log", "People", "Health", "Docs", "API",
     ]  # fmt: skip
 
 
