@@ -30,13 +30,13 @@ def test_joint_clipping_by_hand(catalog):
 
 
 def test_group_scaling_by_hand(catalog):
-    # Driving has the scale 410 km, clip 3.1, ε 2: b = 410 · 3.1 / 2 = 635.5 km.
+    # Driving has the scale 410 km, clip 5.3, ε 2: b = 410 · 5.3 / 2 = 1086.5 km.
     found = {s.name: {m.metric: m for m in s.metrics} for s in of("weekly-trips", catalog).slices}
     driving = found["driving"]["distance_km"]
     assert len(found) == 9
-    assert driving.mean == pytest.approx(635.5)
-    assert driving.half_width == pytest.approx(635.5 * log(20), rel=1e-5)
-    assert driving.smallest == pytest.approx(635.5 / 0.05)
+    assert driving.mean == pytest.approx(1086.5)
+    assert driving.half_width == pytest.approx(1086.5 * log(20), rel=1e-5)
+    assert driving.smallest == pytest.approx(1086.5 / 0.05)
 
 
 def test_budget_split_by_hand(catalog):
