@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from math import exp
+from math import exp, hypot
 from typing import Any
 
 from aggregation.protocol.windows import Unit, Window
@@ -117,6 +117,22 @@ def _clip(s: Situation) -> str:
     return ""
 
 
+def _clip_uncertainty(s: Situation) -> str:
+    if s.at("anonymization.clip_uncertainty") is None:
+        return "Intervals will cover the noise alone."
+    count = s.at("anonymization.clip_uncertainty.count")
+    terms = s.at(f"anonymization.clip_uncertainty.metrics.{count}", {})
+    try:
+        random, share = (float(terms.get(term, 0)) for term in ("random", "systematic"))
+    except (AttributeError, TypeError, ValueError):
+        return ""
+    width = 100 * hypot(random / 100, share)
+    return (
+        f"In a cell of 10,000 events, {count} gets ± {_short(width)} % for clipping, "
+        "beside the noise."
+    )
+
+
 def _suppression(s: Situation) -> str:
     share = s.at("anonymization.suppression.max_relative_noise", 0.05)
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 < share <= 1:
@@ -173,6 +189,7 @@ _SENTENCES: dict[str, Callable[[Situation], str]] = {
     "window.grace_hours": _grace,
     "anonymization.epsilon": _epsilon,
     "anonymization.mechanism.clip": _clip,
+    "anonymization.clip_uncertainty.count": _clip_uncertainty,
     "anonymization.suppression.max_relative_noise": _suppression,
     "eligibility.min_separation_windows": _separation,
     "schedule.conditions": _conditions,

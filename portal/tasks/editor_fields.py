@@ -67,13 +67,18 @@ def value_of(path: Sequence[str], given: Any, field: Field | None) -> Any:
     if isinstance(given, str) and path[-1] in ("epsilon", "clip"):
         return _as_number(given)
     if not isinstance(given, str) or field is None:
-        is_number = isinstance(given, str) and bool(_BY_SLICE & set(path))
-        return _as_number(given) if is_number else given
+        return _as_number(given) if isinstance(given, str) and _is_number_at(path) else given
     if field.kind in ("whole", "number"):
         return _as_number(given)
     if field.kind == "names":
         return _as_names(given)
     return given if given.strip() or path[-1] == "description" else None
+
+
+def _is_number_at(path: Sequence[str]) -> bool:
+    """Numbers by slice or metric, which have no field of their own."""
+    terms = ("anonymization", "clip_uncertainty", "metrics")
+    return bool(_BY_SLICE & set(path)) or tuple(path[:3]) == terms
 
 
 def _as_number(text: str) -> Any:

@@ -189,6 +189,18 @@ ANONYMIZATION = Section(
             least=0,
         ),
         Field(
+            "anonymization.clip_uncertainty.count",
+            "Events are counted by",
+            "text",
+            "For intervals that also hold what the bound took away: the metric that counts events.",
+        ),
+        Field(
+            "anonymization.clip_uncertainty.source",
+            "Where the clip uncertainty comes from",
+            "text",
+            "One line for the guarantee card: which proxy or public data.",
+        ),
+        Field(
             "anonymization.suppression.max_relative_noise",
             "Noise against value, at most",
             "number",

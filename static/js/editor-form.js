@@ -1,6 +1,7 @@
 // The form: fields of the document by their path, and the sentences beside them.
 
 import { Matrices } from "./editor-matrices.js";
+import { Terms } from "./editor-terms.js";
 
 const at = (value, path) => path.reduce((inner, step) => inner?.[step], value);
 
@@ -11,6 +12,7 @@ export class Form {
   #changed;
   #mechanism;
   #matrices;
+  #terms;
   #remembered = new Map(); // parameters of each kind of mechanism, so that going back loses nothing
 
   constructor(root, changed) {
@@ -24,6 +26,7 @@ export class Form {
       field.addEventListener(event, () => this.#tell(field));
     }
     this.#mechanism.addEventListener("input", (event) => this.#tellMechanism(event));
+    this.#terms = new Terms(root.querySelector("[data-clip-terms]"), changed);
   }
 
   #tell(field) {
@@ -71,6 +74,8 @@ export class Form {
       if (so.textContent !== sentence) so.textContent = sentence;
     }
     this.#drawMechanism(checked, isPending);
+    const clip = checked.document.anonymization?.clip_uncertainty;
+    this.#terms.show(clip, checked.mechanism?.metrics, isPending, checked.diagnostics);
     this.#markErrors(checked.diagnostics);
   }
 
@@ -195,7 +200,8 @@ export class Form {
     const found = this.#fields
       .filter(({ dataset }) => part === dataset.field || part.startsWith(`${dataset.field}.`))
       .at(-1);
-    const scale = [...this.#mechanism.querySelectorAll(".scales input")].find(
+    const scales = this.#mechanism.querySelectorAll(".scales input");
+    const scale = [...scales, ...this.#terms.inputs].find(
       (input) => JSON.parse(input.dataset.path).join(".") === part,
     );
     const number = scale ?? this.#matrices.find(part);

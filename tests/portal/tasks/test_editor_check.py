@@ -68,6 +68,27 @@ def test_every_field_of_the_form_can_be_changed_and_changed_back(path, catalog):
     assert back == text
 
 
+def test_clip_uncertainty_is_typed_into_the_form_and_taken_out_again(catalog, around):
+    text = POINTS["trip-lengths"]
+    part = ["anonymization", "clip_uncertainty"]
+    entries = {"count": "trips", "source": "A travel survey of 2025"}
+    terms = {"random": "0.50", "systematic": "1"}
+    changes = [{"path": [*part, name], "value": value} for name, value in entries.items()]
+    changes += [{"path": [*part, "metrics", "trips", t], "value": v} for t, v in terms.items()]
+    filled = changed_text(text, changes, catalog)
+    assert read_document(filled).value["anonymization"]["clip_uncertainty"] == {
+        "count": "trips",
+        "source": "A travel survey of 2025",
+        "metrics": {"trips": {"random": 0.5, "systematic": 1}},
+    }
+    found = check(filled, around)
+    assert found["accepted"]
+    said = found["consequences"]["anonymization.clip_uncertainty.count"]
+    assert said == "In a cell of 10,000 events, trips gets ± 100 % for clipping, beside the noise."
+    emptied = changed_text(filled, [{**change, "value": ""} for change in changes], catalog)
+    assert read_document(emptied).value == read_document(text).value
+
+
 def test_a_finding_in_a_query_has_its_place_in_the_document(around):
     for part, slug in (("client_sql", "weekly-trips"), ("sql", "trip-lengths")):
         text = POINTS[slug].replace("COUNT(*)", "nothing_here")
