@@ -70,9 +70,8 @@ class Phone:
         self.awake: State | None = None
         # Machine time until which the server asked for quiet; forgotten at a restart.
         self.quiet_until = 0.0
-        blob = storage.load()
-        if blob is None or from_bytes(blob) is None:
-            self._start_anew("installed" if blob is None else "damaged")
+        if storage.load() is None:
+            self._start_anew("installed")
 
     def record(self, stream: str, *events: Event) -> int:
         """An app reports what happened; says how many events were kept."""

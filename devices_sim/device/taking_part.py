@@ -111,7 +111,7 @@ def _turned_away(call: Call, answer: TurnedAway) -> None:
     call.did.turned_away += 1
     call.did.said.append(f"{answer.task}: turned away.")
     call.log("turned_away", answer.task)
-    call.come_back(min(answer.retry_seconds, MAX_HINT_SECONDS))
+    call.come_back(answer.retry_seconds)
 
 
 async def _run(call: Call, candidate: Candidate, assigned: Assigned) -> None:

@@ -92,6 +92,14 @@ def test_events_are_purged_when_their_time_ends(
     assert len(state.events.get("trips", [])) == kept
 
 
+def test_only_what_has_outlived_its_time_goes(catalog: Catalog) -> None:
+    state = agreed("trips")
+    ages = [timedelta(days=30), timedelta(days=31)]
+    record(state, catalog, "trips", [trip()._replace(time=NOW - a.total_seconds()) for a in ages])
+    purge(state, catalog, now=NOW)
+    assert [event.time for event in state.events["trips"]] == [NOW - 30 * 86_400]
+
+
 def test_events_of_a_stream_that_is_gone_are_purged(catalog: Catalog) -> None:
     state = agreed("trips")
     state.events["steps"] = [trip()]

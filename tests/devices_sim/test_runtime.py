@@ -167,7 +167,22 @@ def test_a_server_that_declines_is_quoted(
     assert awake(phone).stopped == "The server declined. There is no population of this name."
 
 
+def test_events_outlive_their_time_on_no_phone_that_is_used(
+    make_phone: MakePhone, clock: ManualClock
+) -> None:
+    """Though its system never wakes it up."""
+    phone = make_phone()
+    phone.record("trips", trip())
+    clock.advance(timedelta(days=31))
+    phone.record("trips", trip(after=timedelta(days=31)))
+    assert len(phone.load().events["trips"]) == 1
+
+
 def test_a_state_that_is_damaged_meanwhile_is_begun_anew(make_phone: MakePhone) -> None:
     phone = make_phone()
     phone.storage.save(b"damaged")
     assert (phone.load().consents, phone.load().log[-1].kind) == ({}, "damaged")
+
+
+def test_the_log_keeps_its_newest_lines(make_phone: MakePhone) -> None:
+    assert [entry.kind for entry in make_phone(log_entries=1).load().log] == ["opted_in"]
