@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -21,8 +21,6 @@ from devices_sim.fleet.people import (
 from devices_sim.fleet.places import Places
 from devices_sim.fleet.rhythm import in_week, setting_out
 
-Choose = Callable[[Ints, Floats], Ints]
-
 # Times are told to ten seconds: a week of them fits 16 bits.
 TICK: Final = 10
 # By activity: median km of a trip and its spread, km/h for short ways, minutes before and after.
@@ -35,8 +33,7 @@ _MINUTES: Final = np.array([1.0, 0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 5.0, 35.0])
 # By activity: tours that end where they began, and those that lead far away.
 _LOOPS: Final = np.array([0.35, 1.0, 0.3, 0.1, 0.05, 0.0, 0.0, 0.0, 0.0])
 _FAR: Final = np.array([0.0, 0.0, 0.0, 0.002, 0.012, 0.006, 0.05, 0.0, 1.0])
-_FAR_FROM: Final = 80.0
-_FARTHEST_BY_LAND: Final = 900.0
+_NEAREST_BY_LAND, _FARTHEST_BY_LAND = 80.0, 900.0
 _NEAREST_BY_AIR: Final = 250.0
 _DOMESTIC_FLIGHTS: Final = 0.6
 
@@ -142,7 +139,7 @@ def _tours(
     goal_km = np.where(goal == home, km, way)
     leaves = setting_out(activity, draw.random(size), draw.random(size))
     stay = np.exp(0.6 * draw.standard_normal(size)) * np.where(is_far, 30.0, 1.6)
-    returns = leaves + 3600 * np.minimum(stay, 144.0) + 60 * goal_km
+    returns = leaves + 3600 * (np.minimum(stay, 120.0) + goal_km / _SPEED[activity])
     ahead = people.utc_offset[person]
     there = _Rows(person, in_week(leaves, ahead), home, goal, activity, goal_km)
     back = _Rows(person, in_week(returns, ahead), goal, home, activity, goal_km)
@@ -171,26 +168,31 @@ def _goals(
     goal = home.copy()
     near, far = np.nonzero(leaves_town & ~is_far)[0], np.nonzero(is_far)[0]
     goal[near] = places.neighbour(home[near], draw.random(len(near)))
-    domestic, straight = _nearest(home[far], places, draw.random((2, len(far))), places.in_country)
-    abroad, _ = _nearest(home[far], places, draw.random((10, len(far))), places.anywhere)
-    stays = (draw.random(len(far)) < _DOMESTIC_FLIGHTS) & (straight >= _NEAREST_BY_AIR)
-    by_air = np.where(stays, domestic, abroad)
-    by_land = np.where(straight <= _FARTHEST_BY_LAND, domestic, home[far])
+    here, tries = home[far], draw.random((12, len(far)))
+    domestic = [places.in_country(here, u) for u in tries[:2]]
+    anywhere = [places.anywhere(here, u) for u in tries[2:]]
+    flies_abroad = draw.random(len(far)) >= _DOMESTIC_FLIGHTS
+    by_air = _nearest(here, domestic, places, _NEAREST_BY_AIR)
+    abroad = _nearest(here, anywhere, places, _NEAREST_BY_AIR)
+    by_air = np.where(flies_abroad | (by_air == here), abroad, by_air)
+    by_land = _nearest(here, domestic, places, _NEAREST_BY_LAND)
+    by_land = np.where(places.kilometres(here, by_land) <= _FARTHEST_BY_LAND, by_land, here)
     goal[far] = np.where(activity[far] == FLYING, by_air, by_land)
     return goal
 
 
-def _nearest(home: Ints, places: Places, tries: Floats, choose: Choose) -> tuple[Ints, Floats]:
-    """The nearest of some places, all worth a long way, and the straight kilometres to it.
+def _nearest(home: Ints, goals: Sequence[Ints], places: Places, least_km: float) -> Ints:
+    """The nearest of some goals that is worth the journey; home, where none is.
 
-    People go far more seldom the farther it is; chosen by population alone, half of all flights
-    would cross the world.
+    Far away is where people seldom go: chosen by population alone, half of all flights would
+    cross the world.
     """
-    found = np.stack([choose(home, u) for u in tries])
-    away = np.stack([places.kilometres(home, goals) for goals in found])
-    best = np.where(away < _FAR_FROM, np.inf, away).argmin(axis=0)[None, :]
-    goal = np.take_along_axis(found, best, axis=0)[0]
-    return goal, np.take_along_axis(away, best, axis=0)[0]
+    found = np.stack([home, *goals])
+    km = np.stack([places.kilometres(home, each) for each in found])
+    km[km < least_km] = np.inf
+    km[0] = 1e9  # only where no goal is left
+    nearest: Ints = np.take_along_axis(found, km.argmin(axis=0)[None, :], axis=0)[0]
+    return nearest
 
 
 def _seconds(draw: np.random.Generator, km: Floats, activity: Ints) -> Floats:

@@ -60,7 +60,7 @@ def measured(made, phones):
 
 
 def test_phones_reach_what_the_model_says(size):
-    """4 standard errors, at fixed seeds: 0.006 % of fresh seeds would fail one of 16 figures."""
+    """4 standard errors at most, 16 figures: 0.1 % of fresh seeds would fail."""
     made = world("demo", phones=6_000 if size == "everyday" else 60_000, most_wake_ups=0)
     phones_of = {where: [] for where in ("US", "IN", "FI", ELSEWHERE)}
     for phone in range(made.phones):
