@@ -62,12 +62,18 @@ def test_what_is_no_event_of_the_stream_is_not_kept(catalog: Catalog, event: Eve
     assert state.events["trips"] == [trip()]
 
 
+def test_the_minimum_itself_is_kept(catalog: Catalog) -> None:
+    assert record(agreed("trips"), catalog, "trips", [trip(distance_km=0.0)]) == 1
+
+
 def test_an_empty_rating_is_an_event(catalog: Catalog) -> None:
     state = agreed("assistant")
     values: list[tuple[Any, ...]] = [
         ("reply", "accepted", None, 80.0),
         ("reply", "accepted", 5, 80.0),
         ("reply", "accepted", 6, 80.0),
+        # SQLite tells it from 5, which is in the domain.
+        ("reply", "accepted", 5.0, 80.0),
         ("reply", None, 5, 80.0),
     ]
     assert record(state, catalog, "assistant", [Event(NOW, 0, each) for each in values]) == 2

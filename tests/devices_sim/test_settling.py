@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.device.consent import opt_in
 from devices_sim.device.facts import facts
 from devices_sim.device.local_log import lines
 from devices_sim.device.once_only import Settle, Stage
-from devices_sim.device.settling import give_up_unlisted, settle
+from devices_sim.device.settling import give_up_outlived, give_up_unlisted, settle
 from devices_sim.device.state import Pending, Progress, State
 
 SHA = "a" * 64
@@ -82,3 +85,22 @@ def test_agreeing_twice_keeps_the_first_moment() -> None:
     opt_in(state, "trips", now=100.0)
     opt_in(state, "trips", now=200.0)
     assert state.consents == {"trips": 100.0}
+
+
+def test_an_update_is_waited_for_as_long_as_any_of_its_events_lives(catalog: Catalog) -> None:
+    state, pending = on_its_way()
+    pending.streams = ("assistant", "trips")
+    streams = {stream.name: stream for stream in catalog}
+    streams["assistant"] = msgspec.structs.replace(streams["assistant"], ttl_days=2)
+    over = Window.parse(DAYS[-1], Unit.DAY).end.timestamp() + streams["trips"].ttl_days * 86_400
+    give_up_outlived(state, Catalog(streams, {}), now=over)
+    assert state.pending == [pending]
+    give_up_outlived(state, Catalog(streams, {}), now=over + 1)
+    assert (state.pending, since(state)) == ([], 1)
+
+
+def test_an_older_update_does_not_bring_the_newest_contribution_back() -> None:
+    state, pending = on_its_way()
+    state.tasks["daily"].counted = DAYS[2]
+    settle(state, pending, Settle(counted=DAYS[:1], given_up=DAYS[1:2], again=DAYS[2:]), now=0.0)
+    assert since(state) == 1

@@ -73,6 +73,21 @@ def test_no_more_tasks_are_asked_for_than_one_call_takes(
     assert [len(asked) for asked in api.asked] == [MAX_WANTED]
 
 
+def test_a_task_that_is_offered_twice_is_asked_for_twice(
+    make_phone: MakePhone, peer: Peer, clock: ManualClock, catalog: Catalog
+) -> None:
+    """It was resumed: each of its two approvals has windows of its own."""
+    peer.revisions.clear()
+    for approved_at in (BEFORE, WEEK.end):
+        peer.add("weekly-trips", client_task(catalog), approved_at=approved_at, grace_hours=400)
+    api = Listening(peer)
+    phone = make_phone(api=api)
+    phone.record("trips", trip(), trip(after=timedelta(days=8)))
+    clock.set(WEEK.next().end)
+    awake(phone)
+    assert api.asked == [["weekly-trips", "weekly-trips"]]
+
+
 def test_phones_told_the_same_come_back_at_their_own_moments(
     make_phone: MakePhone, peer: Peer, clock: ManualClock
 ) -> None:
