@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,15 @@ def test_a_client_task_under_another_name_gets_nothing_more(
     assert awake(phone).sent == []
 
 
+def test_a_client_task_under_two_names_at_once_is_run_once(
+    make_phone: MakePhone, peer: Peer, clock: ManualClock
+) -> None:
+    peer.revisions.append(replace(peer.revisions[0], task="weekly-trips-again"))
+    phone = after_the_week(make_phone(), clock)
+    assert len(awake(phone).sent) == 1
+    assert len(peer.arrived) == 1
+
+
 def test_a_task_offered_twice_is_run_once(
     make_phone: MakePhone, peer: Peer, clock: ManualClock
 ) -> None:
@@ -331,7 +341,7 @@ def test_a_resumed_task_is_open_under_two_approvals(
     resumed = peer.add("weekly-trips", client_task(catalog), approved_at=WEEK.end)
     phone = make_phone()
     phone.record("trips", trip(), trip(after=timedelta(days=15)))
-    first.offer = {"windows": ("2026-11-09",)}
+    first.offer = first.assigned = {"windows": ("2026-11-09",)}
     if already:
         clock.set(WEEK.end + SOON)
         resumed.offer = {"windows": ()}
@@ -339,7 +349,7 @@ def test_a_resumed_task_is_open_under_two_approvals(
     clock.set(WEEK.next().next().end + SOON)
     resumed.offer = {"windows": ("2026-11-23",)}
     sent = [each.windows for each in awake(phone).sent]
-    assert sent == [("2026-11-23",)] if already else [("2026-11-09",), ("2026-11-23",)]
+    assert sent == ([("2026-11-23",)] if already else [("2026-11-09",), ("2026-11-23",)])
 
 
 def test_a_task_described_in_two_ways_is_refused(
