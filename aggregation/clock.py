@@ -58,6 +58,10 @@ class Segment:
         return self.simulated + max(0.0, real - self.real) * self.speed
 
 
+# Segments of the past that stay in the file: nobody asks for the time it was.
+_KEPT = 8
+
+
 class SimulatedClock:
     """Civil time as segments in a file, so that all processes of a system read the same time.
 
@@ -79,6 +83,11 @@ class SimulatedClock:
     @property
     def speed(self) -> float:
         return self._read()[-1].speed
+
+    @property
+    def is_new(self) -> bool:
+        """It has stood still since it was started."""
+        return [segment.speed for segment in self._read()] == [0.0]
 
     def exists(self) -> bool:
         return self._path.exists()
@@ -159,7 +168,7 @@ class SimulatedClock:
         return self._segments
 
     def _append(self, *added: Segment) -> None:
-        self._write([*self._read(), *added])
+        self._write([*self._read()[-_KEPT:], *added])
 
     def _write(self, segments: list[Segment]) -> None:
         rows = [[s.real, s.simulated, s.speed] for s in segments]

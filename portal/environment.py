@@ -25,8 +25,8 @@ KNOBS: dict[str, Knob] = {}
 _HIDDEN = "The address is not shown here, since it may hold a password."
 
 
-def text(name: str, default: str = "") -> str:
-    return _read(name, "text", default)
+def text(name: str, default: str = "", *, shown: str = "") -> str:
+    return _read(name, "text", default, shown=shown)
 
 
 def choice(name: str, default: str, options: tuple[str, ...], *, shown: str = "") -> str:

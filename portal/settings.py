@@ -219,9 +219,25 @@ CACHES = {
     }
 }
 
+# The phones of a made-up world, which only a demo has; "none" leaves the demo without any
+
+SCENARIO = env.text(
+    "MAYFLY_SCENARIO", "demo" if DEMO else "none", shown="demo in the demo, else none"
+)
+if not DEMO and SCENARIO != "none":
+    raise Problem(
+        f"MAYFLY_SCENARIO is {SCENARIO!r}, and made-up phones are for the demo alone.",
+        hint="Leave it out of the production profile.",
+    )
+
 # Civil time: the machine's, or a simulated one kept in the data folder
 
-CLOCK = env.choice("MAYFLY_CLOCK", "system", ("system", "simulated"))
+CLOCK = env.choice(
+    "MAYFLY_CLOCK",
+    "system" if SCENARIO == "none" else "simulated",
+    ("system", "simulated"),
+    shown="simulated with a scenario, else system",
+)
 CLOCK_FILE = DATA / "clock.json"
 
 # What all tasks of a stream may cost a device in a civil week: ε in hundredths

@@ -31,7 +31,9 @@ def _prepare_environment() -> Path:
     if address := os.environ.get("TEST_DATABASE_URL"):
         os.environ["MAYFLY_DATABASE_URL"] = address
     folder = _new_folder()
-    os.environ.update(MAYFLY_DATA=str(folder), MAYFLY_HEARTBEAT_SECONDS="0.2")
+    os.environ.update(
+        MAYFLY_DATA=str(folder), MAYFLY_HEARTBEAT_SECONDS="0.2", MAYFLY_SCENARIO="none"
+    )
     os.environ["DJANGO_SETTINGS_MODULE"] = "portal.settings"
     # A browser's event loop stays in its process; tests after it use the database all the same.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"

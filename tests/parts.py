@@ -215,9 +215,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's variables without what is set for tests only."""
+    """This process's variables without what is set for tests only, and no made-up phones."""
     ours = ("MAYFLY_", "DJANGO_", "TEST_DATABASE_URL")
-    return {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return {**kept, "MAYFLY_SCENARIO": "none"}
 
 
 def free_port() -> int:

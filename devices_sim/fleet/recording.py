@@ -58,12 +58,13 @@ class Recording:
         """How many events there were up to this moment, on all devices together."""
         return int((self.times <= moment).sum())
 
-    def due(self, device: int, seen: int, now: float, *, shift: float) -> list[Event]:
-        """This device's events after the first `seen`, up to now; moved by `shift` seconds."""
-        start, end = int(self.offsets[device]) + seen, int(self.offsets[device + 1])
-        stop = start + int(np.searchsorted(self.times[start:end], now - shift, side="right"))
-        rows = slice(start, stop)
-        columns = [column.slice(start, stop - start).to_pylist() for column in self.values]
+    def between(self, device: int, start: float, end: float, *, shift: float) -> list[Event]:
+        """This device's events, moved by `shift` seconds, with start ≤ time < end."""
+        first, last = int(self.offsets[device]), int(self.offsets[device + 1])
+        span = np.array([start, end]) - shift
+        begin, stop = first + np.searchsorted(self.times[first:last], span, side="left")
+        rows = slice(int(begin), int(stop))
+        columns = [column[rows].to_pylist() for column in self.values]
         stamps = zip(self.times[rows].tolist(), self.utc_offsets[rows].tolist(), strict=True)
         return [
             Event(time + shift, offset, values)

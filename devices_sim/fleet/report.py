@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from devices_sim.device.wake_up import BUSY, DECLINED, NO_ANSWER, WakeUp
@@ -26,9 +26,10 @@ class Report:
     refusals: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
     declined: Counter[str] = field(default_factory=Counter)
-    # Bytes of each settled query, up and down: from its check-in to the last answer about it.
-    up: list[int] = field(default_factory=list)
-    down: list[int] = field(default_factory=list)
+    # Bytes of settled queries, from check-in to the last answer: how many had so many.
+    up: Counter[int] = field(default_factory=Counter)
+    down: Counter[int] = field(default_factory=Counter)
+    both: Counter[int] = field(default_factory=Counter)
 
     def add(self, did: WakeUp) -> None:
         self.wake_ups += 1
@@ -55,16 +56,19 @@ class Report:
         yield from (f"  {times:,} × {why}" for why, times in self.refusals.most_common(10))
         yield from (f"{times:,} × {why}" for why, times in self.declined.most_common(5))
         if self.up:
-            both = [up + down for up, down in zip(self.up, self.down, strict=True)]
             yield f"bytes per query, p50 and p95: {_span(self.up)} up, {_span(self.down)} down"
-            yield f"  both ways together: {_span(both)}"
+            yield f"  both ways together: {_span(self.both)}"
 
 
-def percentile(values: Sequence[int], share: float) -> int:
-    """The smallest value that at least this share of them do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+def percentile(values: Mapping[int, int], share: float) -> int:
+    """Of values and how often each occurred: the least that at least this share do not exceed."""
+    wanted, seen = share * sum(values.values()), 0
+    for value in sorted(values):
+        seen += values[value]
+        if seen >= wanted:
+            return value
+    raise ValueError("There are no values.")
 
 
-def _span(values: Sequence[int]) -> str:
+def _span(values: Mapping[int, int]) -> str:
     return f"{percentile(values, 0.5):,} and {percentile(values, 0.95):,}"

@@ -11,6 +11,7 @@ _COLOURS = {
     "sessions": "32",
     "jobs": "34",
     "beat": "90",
+    "fleet": "95",
 }
 
 

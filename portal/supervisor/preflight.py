@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 import psycopg
+from django.conf import settings
 from django.db import connection
 
 from aggregation.errors import Problem
@@ -41,6 +42,18 @@ def check_database() -> None:
             f"The database does not answer ({' '.join(str(error).split())}).",
             hint="Check that PostgreSQL runs and that MAYFLY_DATABASE_URL is right.",
         ) from None
+
+
+def check_scenario(name: str) -> None:
+    """The fleet's own process would say the same, again and again."""
+    folder = settings.BASE_DIR / "devices_sim" / "scenarios"
+    path = Path(name) if name.endswith(".toml") else folder / f"{name}.toml"
+    if name != "none" and not path.exists():
+        known = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
+        raise Problem(
+            f"MAYFLY_SCENARIO is {name!r}, and there is no such scenario.",
+            hint=f"There are {known}; none starts without phones.",
+        )
 
 
 def check_port(address: str, port: int) -> None:

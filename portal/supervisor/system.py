@@ -34,6 +34,9 @@ def children() -> list[Child]:
         "jobs": [*worker, "-Q", "jobs", "-n", "jobs@%h", "-c", "4"],
         "beat": [*celery, "beat", "-S", "celery.beat.Scheduler", "--pidfile="],
     }
+    if settings.SCENARIO != "none":
+        fleet = [str(settings.BASE_DIR / "manage.py"), "fleet", "--scenario", settings.SCENARIO]
+        commands["fleet"] = [sys.executable, *fleet]
     if settings.EMBEDDED_VALKEY:
         commands = {"valkey": valkey.command(), **commands}
     return [Child(name, command, say, noise=_NOISE) for name, command in commands.items()]

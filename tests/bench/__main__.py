@@ -15,7 +15,8 @@ def main() -> int:
         print(f"No such measurement: {', '.join(unknown)}. There are: {', '.join(found)}.")
         return 2
     with tempfile.TemporaryDirectory(prefix="mayfly-bench-") as folder:
-        os.environ.update(MAYFLY_DATA=folder, DJANGO_SETTINGS_MODULE="portal.settings")
+        os.environ.update(MAYFLY_DATA=folder, MAYFLY_SCENARIO="none")
+        os.environ["DJANGO_SETTINGS_MODULE"] = "portal.settings"
         import django
 
         django.setup()

@@ -1,74 +1,146 @@
-"""Replay a data set through phones: each device id becomes one, over real HTTP."""
+"""Many phones over real HTTP: those of a made-up world, or one for each device of a data set."""
 
 import asyncio
+import os
+import signal
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import uvloop
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from aggregation.clock import Clock, SimulatedClock, SystemClock
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
+from devices_sim.fleet.driver import Driver
 from devices_sim.fleet.event_file import read_events
-from devices_sim.fleet.replay import replay, weeks_to_move
+from devices_sim.fleet.living import LivingFleet
+from devices_sim.fleet.portal import parts_at
+from devices_sim.fleet.recording import Recording
+from devices_sim.fleet.replay import Replay, weeks_to_move
+from devices_sim.fleet.scenario import load_scenario
+from devices_sim.fleet.world import World
+
+_say = partial(print, flush=True)
 
 
 class Command(BaseCommand):
     help = (
-        "Replay recorded events as if each device id were a phone. The file has the columns "
-        "device, time, those of the stream, and utc_offset (seconds) if local time matters. "
-        "Device ids never leave this command."
+        "Run phones: with --scenario those of a made-up world, until stopped; with --events one "
+        "for each device of a recorded data set. Such a file has the columns device, time, those "
+        "of the stream, and utc_offset (seconds) if local time matters. Device ids never leave "
+        "this command."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         add = parser.add_argument
-        add("--events", required=True, type=Path, help="a .parquet or .csv file")
-        add("--stream", required=True, help="the stream the events are of")
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--scenario", help="one that ships, by its name, or the path of a file")
+        what.add_argument("--events", type=Path, help="a .parquet or .csv file")
         add("--url", default=settings.PUBLIC_URL, help="where the portal is")
-        add("--population", default="all", help="of all these phones")
+        add("--phones", type=int, help="so many instead of the scenario's")
+        add("--seed", type=int, help="of the scenario, or of the moments of a replay")
+        add("--stream", help="the stream the events are of")
+        add("--population", default="all", help="of all phones of a replay")
         add(
             "--keep-times",
             action="store_true",
             help="replay at the recorded times; else events move by whole weeks into the future",
         )
-        add("--speed", type=_speed, help="of the portal's simulated clock, while this runs")
+        add("--speed", type=_speed, help="of the portal's simulated clock, during a replay")
         add(
             "--linger-days",
             type=_days,
             default=8,
-            help="civil days after the last week for late windows (default 8)",
+            help="civil days after a replay's last week for late windows (default 8)",
         )
-        add("--seed", type=int, default=1, help="of the moments at which phones wake up")
 
     def handle(self, *args: Any, **options: Any) -> None:
         catalog = Catalog.open(Path(settings.DATA) / "streams")
+        if options["scenario"]:
+            _run(_live(catalog, options))
+            return
+        if not options["stream"]:
+            raise Problem("The events are of some stream.", hint="Name it with --stream.")
         recording = read_events(options["events"], options["stream"], catalog)
         with _civil_clock(options["speed"]) as (clock, run_clock):
-            now = clock.now().timestamp()
-            weeks = 0 if options["keep_times"] else weeks_to_move(recording.first, now)
-            moved = f", moved by {weeks} weeks" if weeks else ""
-            print(f"{recording.devices:,} devices, {len(recording):,} events{moved}", flush=True)
-            running = replay(
-                recording,
-                stream=options["stream"],
-                url=options["url"],
-                catalog=catalog,
-                clock=clock,
-                rng=Random(options["seed"]),  # noqa: S311 - wake-ups are no secret
-                population=options["population"],
-                weeks_moved=weeks,
-                linger_days=options["linger_days"],
-                say=partial(print, flush=True),
-                installed=run_clock,
-            )
-            asyncio.run(running)
+            _run(_replay(recording, catalog, clock, run_clock, options))
+
+
+async def _live(catalog: Catalog, options: dict[str, Any]) -> None:
+    os.nice(5)  # the server comes first
+    changed = {k: v for k in ("phones", "seed") if (v := options[k]) is not None}
+    scenario = load_scenario(options["scenario"], **changed)
+    clock: Clock = SystemClock()
+    if settings.CLOCK == "simulated":
+        clock = SimulatedClock(settings.CLOCK_FILE)
+    start = clock.now().timestamp()
+    world = World(scenario, catalog, epoch=start)
+    rng = Random(scenario.seed)  # noqa: S311 - wake-ups are no secret
+    async with parts_at(
+        options["url"], catalog=catalog, clock=clock, rng=rng, patient=True
+    ) as parts:
+        _say(f"{world.phones:,} phones of the scenario {scenario.name}, all of them new installs")
+        fleet = LivingFleet(world, parts, start=start, say=_say)
+        fleet.begin()
+        await _told(fleet)
+
+
+async def _replay(
+    recording: Recording,
+    catalog: Catalog,
+    clock: Clock,
+    run_clock: Callable[[], None],
+    options: dict[str, Any],
+) -> None:
+    now = clock.now().timestamp()
+    weeks = 0 if options["keep_times"] else weeks_to_move(recording.first, now)
+    moved = f", moved by {weeks} weeks" if weeks else ""
+    _say(f"{recording.devices:,} devices, {len(recording):,} events{moved}")
+    rng = Random(options["seed"] or 1)  # noqa: S311 - wake-ups are no secret
+    async with parts_at(options["url"], catalog=catalog, clock=clock, rng=rng) as parts:
+        replay = Replay(
+            recording,
+            parts,
+            stream=options["stream"],
+            population=options["population"],
+            weeks_moved=weeks,
+            linger_days=options["linger_days"],
+            say=_say,
+        )
+        run_clock()
+        await _told(replay)
+
+
+async def _told(fleet: Driver) -> None:
+    """Run it, and tell what it did, also when it is stopped early."""
+    try:
+        await fleet.run()
+    finally:
+        for line in fleet.report.lines():
+            _say(line)
+
+
+def _run(fleet: Coroutine[Any, Any, None]) -> None:
+    """Until it ends, or until Ctrl-C or SIGTERM, which end it in good order."""
+
+    async def stoppable() -> None:
+        running, loop = asyncio.ensure_future(fleet), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Not where a thread runs this, as a test may.
+            with suppress(ValueError, RuntimeError):
+                loop.add_signal_handler(number, running.cancel)
+        with suppress(asyncio.CancelledError):
+            await running
+
+    uvloop.run(stoppable())
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
 from aggregation.errors import Problem
+from portal.clock import start_demo_clock
 from portal.supervisor.log import say
 
 
@@ -19,6 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
+        start_demo_clock()
         say("mayfly", "database")
         migrate()
         say("mayfly", "streams")

@@ -16,7 +16,7 @@ from portal.supervisor.log import say
 
 
 class Command(BaseCommand):
-    help = "Set up what is missing and run the whole system: web, workers, beat, Valkey."
+    help = "Set up what is missing and run the whole system: web, workers, beat, Valkey, phones."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -25,6 +25,7 @@ class Command(BaseCommand):
         lock = preflight.lock_data_folder(settings.DATA)
         preflight.check_port(settings.BIND, settings.PORT)
         preflight.check_database()
+        preflight.check_scenario(settings.SCENARIO)
         if settings.EMBEDDED_VALKEY:
             valkey.prepare_run_dir(settings.RUN_DIR)
             valkey.clear_socket(settings.VALKEY_SOCKET)
@@ -51,6 +52,8 @@ def banner() -> str:
         lines.append(
             "Sign in as analyst, reviewer, consumer or operator; the password is the name."
         )
+    if settings.SCENARIO != "none":
+        lines.append("The first release is there in about two minutes.")
     if settings.DEMO and not _is_loopback(settings.BIND):
         lines.append(f"Careful: on {settings.BIND}, whoever reaches this port can be any of them.")
     lines.append("Ctrl-C stops everything.")

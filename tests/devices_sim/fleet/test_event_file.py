@@ -29,7 +29,7 @@ def csv(folder: Path, *rows: str, head: str = HEAD) -> Path:
 
 
 def events(recording: Recording, device: int = 0) -> list[Event]:
-    return recording.due(device, 0, LATER, shift=0.0)
+    return recording.between(device, 0.0, LATER, shift=0.0)
 
 
 def test_it_works(tmp_path: Path, catalog: Catalog) -> None:
@@ -171,9 +171,10 @@ def test_a_stream_that_is_not_there_is_told_so(tmp_path: Path, catalog: Catalog)
 def test_events_come_as_the_clock_comes_to_them(tmp_path: Path, catalog: Catalog) -> None:
     rows = [GOOD.replace("08:30", f"0{hour}:30") for hour in (5, 6, 7, 8)]
     recording = read_events(csv(tmp_path, *rows), "trips", catalog)
-    assert len(recording.due(0, 0, AT - 7200, shift=0.0)) == 2
-    assert len(recording.due(0, 2, AT - 7200, shift=0.0)) == 0
-    assert [e.time for e in recording.due(0, 2, AT + 3600, shift=3600.0)] == [AT, AT + 3600]
+    assert len(recording.between(0, 0.0, AT - 3600, shift=0.0)) == 2
+    assert len(recording.between(0, AT - 3600, AT - 1, shift=0.0)) == 1
+    found = recording.between(0, AT, AT + 3601, shift=3600.0)
+    assert [event.time for event in found] == [AT, AT + 3600]
     assert recording.until(AT - 3600) == 3
 
 

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -62,6 +63,7 @@ def test_the_chain_is_verified_as_often_as_the_page_says() -> None:
     assert "new entries every half a minute, and the whole chain once an hour" in text("audit")
 
 
-def test_every_process_is_described() -> None:
+def test_every_process_is_described(settings: Any) -> None:
+    settings.SCENARIO = "demo"
     rows = dict(tables("running"))["The processes"]
     assert [row[0] for row in rows] == [child.name for child in system.children()]

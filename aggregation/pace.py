@@ -1,0 +1,51 @@
+"""Pace: how a simulated week is spread over real time, so that it can be watched.
+
+Phones send a week's windows on the day after it, and look back on its last day: those two get most
+of the time. The speed depends on the civil moment alone, so whoever knows the pace can tell when
+a civil moment will come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+DAY: Final = 86_400.0
+# 1 January 1970 was a Thursday.
+_THURSDAY: Final = 3
+
+
+@dataclass(frozen=True)
+class Pace:
+    # Real seconds of each civil day, from Monday.
+    days: tuple[float, float, float, float, float, float, float]
+
+    @property
+    def speeds(self) -> frozenset[float]:
+        return frozenset(DAY / seconds for seconds in self.days)
+
+    def speed(self, moment: float) -> float:
+        """Civil seconds per real second at a civil moment, in seconds since 1970."""
+        return DAY / self.days[int(moment // DAY + _THURSDAY) % 7]
+
+    def real_seconds(self, start: float, end: float) -> float:
+        """How long it takes from one civil moment to another."""
+        return sum((b - a) / self.speed(a) for a, b in _days(start, end))
+
+
+def _days(start: float, end: float) -> Iterator[tuple[float, float]]:
+    while start < end:
+        midnight = (start // DAY + 1) * DAY
+        yield start, min(midnight, end)
+        start = midnight
+
+
+# A week a minute, to see the first releases soon; then one in ten.
+QUICK: Final = Pace((30.0, 2.0, 2.0, 2.0, 2.0, 2.0, 20.0))
+CALM: Final = Pace((300.0, 20.0, 20.0, 20.0, 20.0, 20.0, 200.0))
+
+
+def pace_at(speed: float, moment: float) -> Pace | None:
+    """The pace that a clock of this speed keeps; nothing if it was set by hand."""
+    return next((pace for pace in (QUICK, CALM) if pace.speed(moment) == speed), None)

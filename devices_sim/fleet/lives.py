@@ -1,0 +1,156 @@
+"""The lives of phones: made at their install, handed what happens, stopped, wiped, made again."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from aggregation.clock import Clock, ManualClock
+from devices_sim.device.api_client import DeviceApi
+from devices_sim.device.conditions import Conditions
+from devices_sim.device.phone import Phone
+from devices_sim.device.storage import Storage
+from devices_sim.device.wake_up import Sent, WakeUp
+from devices_sim.fleet.mishaps import PhoneStopped, ShiftedClock, StopsInUpload
+from devices_sim.fleet.report import Report
+from devices_sim.fleet.source import Source
+
+if TYPE_CHECKING:
+    from devices_sim.fleet.driver import Parts
+
+# Lines of its own log that each phone keeps.
+_LOG_ENTRIES: Final = 8
+STOPPED: Final = "The phone stopped while it sent an update."
+
+
+@dataclass(slots=True)
+class Life:
+    """One phone, and what is known of it beside: little, as there are many."""
+
+    phone: Phone
+    storage: RestingStorage
+    # What happened before this civil moment is on the phone.
+    given: float
+    # It stops during its next upload.
+    will_stop: bool = False
+    # Updates sent since the last ones were settled, and the traffic with them.
+    updates: int = 0
+    up: int = 0
+    down: int = 0
+    on_their_way: int = 0
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Machine seconds for which the server asked for quiet."""
+        return max(0.0, self.phone.quiet_until - self.phone.machine())
+
+
+class RestingStorage:
+    """Lives as long as its process; packed while its phone is at rest."""
+
+    __slots__ = ("_blob", "_packed")
+
+    def __init__(self) -> None:
+        self._blob: bytes | None = None
+        self._packed: bytes | None = None
+
+    def load(self) -> bytes | None:
+        if self._blob is None and self._packed is not None:
+            self._blob = zlib.decompress(self._packed)
+        return self._blob
+
+    def save(self, blob: bytes) -> None:
+        self._blob = blob
+
+    def rest(self) -> None:
+        if self._blob is not None:
+            self._packed, self._blob = zlib.compress(self._blob, 1), None
+
+    def __repr__(self) -> str:
+        return "RestingStorage(contents withheld)"
+
+
+class Lives:
+    def __init__(self, source: Source, parts: Parts, report: Report) -> None:
+        self._source, self._parts, self._report = source, parts, report
+        # Those who have been awake.
+        self._lives: dict[int, Life] = {}
+
+    async def wake(self, number: int, conditions: Conditions, now: float) -> tuple[Life, WakeUp]:
+        """Hand over what happened since the last time, and let the phone run."""
+        life = self._lives.get(number) or self._installed(number, self._source.installed(number))
+        before, unusual = life.given, self._source.unusual(number)
+        for moment in (m for m in unusual.reinstalls if before < m <= now):
+            self._report.on_their_way -= life.on_their_way
+            life = self._installed(number, moment)
+        life.will_stop |= any(before < moment <= now for moment in unusual.crashes)
+        self._hand_over(number, life, now, unusual.clock_error)
+        did = await self._awake(number, life, conditions)
+        life.storage.rest()
+        self._account(life, did)
+        return life, did
+
+    def _installed(self, number: int, moment: float) -> Life:
+        storage = RestingStorage()
+        phone = self._phone(number, storage, moment)
+        self._lives[number] = life = Life(phone, storage, moment)
+        return life
+
+    def _phone(self, number: int, storage: Storage, moment: float | None = None) -> Phone:
+        """With a moment given, as if it had been made then; else one that starts again."""
+        parts, error = self._parts, self._source.unusual(number).clock_error
+        clock: Clock = ShiftedClock(parts.clock, error) if error else parts.clock
+        then = clock if moment is None else ManualClock(datetime.fromtimestamp(moment + error, UTC))
+        shared = (parts.catalog, parts.pins, parts.api, then, parts.rng)
+        population = self._source.population(number)
+        phone = Phone(storage, *shared, population, log_entries=_LOG_ENTRIES)
+        if moment is not None:
+            for stream in self._source.consents(number):
+                phone.set_consent(stream, True)
+        phone.clock = clock
+        return phone
+
+    def _hand_over(self, number: int, life: Life, now: float, clock_error: float) -> None:
+        """Events are stamped by the phone's own clock."""
+        for stream in self._source.consents(number):
+            events = self._source.events(number, stream, life.given, now)
+            if clock_error:
+                events = [event._replace(time=event.time + clock_error) for event in events]
+            kept = life.phone.record(stream, *events) if events else 0
+            self._report.events += len(events)
+            self._report.dropped += len(events) - kept
+        life.given = now
+
+    async def _awake(self, number: int, life: Life, conditions: Conditions) -> WakeUp:
+        if not life.will_stop:
+            return await life.phone.wake_up(conditions)
+        known = {pending.update for pending in life.phone.load().pending}
+        life.phone.api = cast(DeviceApi, StopsInUpload(self._parts.api))
+        try:
+            return await life.phone.wake_up(conditions)
+        except PhoneStopped:
+            life.will_stop = False
+            life.phone = self._phone(number, life.storage)
+            pending = life.phone.load().pending
+            sent = [
+                Sent(p.task, p.windows, len(p.sealed)) for p in pending if p.update not in known
+            ]
+            return WakeUp(stopped=STOPPED, sent=sent, on_their_way=len(pending))
+
+    def _account(self, life: Life, did: WakeUp) -> None:
+        report = self._report
+        report.add(did)
+        report.on_their_way += did.on_their_way - life.on_their_way
+        life.on_their_way = did.on_their_way
+        life.updates += len(did.sent)
+        if not life.updates:
+            return  # nothing to do this time: no query's traffic
+        life.up += did.meter.up
+        life.down += did.meter.down
+        if not did.on_their_way:
+            report.up[life.up // life.updates] += life.updates
+            report.down[life.down // life.updates] += life.updates
+            report.both[(life.up + life.down) // life.updates] += life.updates
+            life.up = life.down = life.updates = 0
