@@ -16,6 +16,7 @@ from portal.valkey import queue_client
 
 # Every column that could hold bytes, and what it holds instead of updates.
 BINARY_COLUMNS = {
+    ("collection_handover", "ids"): "random ids of updates that are in memory, without contents",
     ("collection_partial", "body"): "encrypted sums of many devices",
     ("collection_receipts", "ids"): "random ids of counted updates, without contents",
     ("releases_release", "noised"): "sums with noise",

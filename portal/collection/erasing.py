@@ -17,7 +17,7 @@ from aggregation.partials.keys import KeyFolder, KeyName
 from portal.audit.services import move
 from portal.collection.keys import partial_keys
 from portal.collection.leaving import LEVEL_1_LASTS
-from portal.collection.models import Hold, Partial, Receipts, Session
+from portal.collection.models import HandOver, Hold, Partial, Receipts, Session
 from portal.tasks.models import TaskWindow
 
 _State = Partial.State
@@ -34,6 +34,7 @@ def erase_partials(*, clock: Clock) -> None:
         if window is not None:
             _erase_orphan(keys, name, window.pk, clock.now())
     Receipts.objects.filter(window__state__in=_DONE).delete()
+    HandOver.objects.filter(window__state__in=_DONE, ids__isnull=False).update(ids=None)
 
 
 @transaction.atomic

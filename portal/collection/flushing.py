@@ -17,6 +17,7 @@ from django.db import transaction
 
 from aggregation.clock import Clock
 from aggregation.protocol.windows import Window
+from aggregation.sessions.completion import Small
 from portal.audit.services import move, record
 from portal.collection.leaving import Leaving, Sealed
 from portal.collection.models import HandOver, Hold, Partial, Receipts, Session
@@ -45,7 +46,7 @@ def flush(*, session: Session, leaving: Leaving, takers: Takers, clock: Clock) -
               if one.window in windows]  # fmt: skip
     for small in leaving.small:
         if small.window in windows:
-            _hand_over(row, windows[small.window], takers[small.window])
+            _hand_over(row, windows[small.window], takers[small.window], small)
     for partial in stored:
         record(action="partial.stored", subject=partial, clock=clock)
     move(
@@ -96,9 +97,10 @@ def _store(row: Session, window: TaskWindow, sealed: Sealed, clock: Clock) -> Pa
     return partial
 
 
-def _hand_over(row: Session, window: TaskWindow, taker: Session) -> None:
+def _hand_over(row: Session, window: TaskWindow, taker: Session, small: Small) -> None:
     if taker.collects_id is None:
         if Session.objects.filter(collects=window).exists():
             raise TakerGone(row.pk)  # it is being collected: the collector takes it
         Hold.objects.get_or_create(session=taker, window=window)
-    HandOver.objects.create(session=row, window=window, successor=taker)
+    ids = small.receipts.get(row.pk, b"")
+    HandOver.objects.create(session=row, window=window, successor=taker, ids=ids)

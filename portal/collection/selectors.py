@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from aggregation.sessions.receipts import has_receipt
 from portal.collection.models import HandOver, Hold, Receipts, Session
 from portal.tasks.models import Revision, TaskWindow
 
@@ -57,42 +58,57 @@ class Outcome:
     over: bool
     # Window id → packed ids of the updates that are counted in it.
     receipts: dict[str, bytes] = field(default_factory=dict)
+    # Of a session that has ended: packed ids of those that are still in somebody's memory. Unless
+    # they are known, any could be.
+    in_memory: tuple[bytes, ...] | None = None
+
+    def counted(self, update: str) -> tuple[str, ...] | None:
+        """The windows in which an update is counted for good; nothing while that is open."""
+        if not self.over and (
+            self.in_memory is None or any(has_receipt(ids, update) for ids in self.in_memory)
+        ):
+            return None
+        return tuple(sorted(w for w, ids in self.receipts.items() if has_receipt(ids, update)))
 
 
 def outcome(session_id: str) -> Outcome | None:
     """What became of a session's updates; nothing for a session that nobody knows.
 
-    A session that handed a window over is not over before whoever took it: until then its updates
-    are neither counted nor lost, and a device that sent them again would be counted twice.
+    A session that handed a window over is not over before whoever took it: until then the updates
+    in it are neither counted nor lost, and a device that sent them again would be counted twice.
     """
     session = Session.objects.filter(pk=session_id, collects=None).first()
     if session is None:
         return None
-    if not _is_over(session):
+    if session.state not in _OVER:
         return Outcome(over=False)
+    waiting = _in_memory(HandOver.objects.filter(session=session))
     rows = Receipts.objects.filter(session=session).select_related("window")
-    return Outcome(over=True, receipts={row.window.window: bytes(row.ids) for row in rows})
+    return Outcome(
+        over=not waiting,
+        receipts={row.window.window: bytes(row.ids) for row in rows},
+        in_memory=_ids_of(waiting),
+    )
 
 
 _OVER = (Session.State.FLUSHED, Session.State.DEAD)
 
 
-def _is_over(session: Session) -> bool:
-    if session.state not in _OVER:
-        return False
-    return not _waits(HandOver.objects.filter(session=session))
+def _in_memory(hand_overs: QuerySet[HandOver]) -> list[HandOver]:
+    """Those of them that are still in somebody's memory, however often they went on."""
+    return [one for one in hand_overs.select_related("successor") if _waits(one)]
 
 
-def _waits(hand_overs: QuerySet[HandOver]) -> bool:
-    """Whether one of these is still in somebody's memory, however often it went on."""
-    return any(_in_memory(one) for one in hand_overs.select_related("successor"))
-
-
-def _in_memory(one: HandOver) -> bool:
+def _waits(one: HandOver) -> bool:
     if one.successor.state not in _OVER:
         return True
     further = HandOver.objects.filter(session=one.successor, window_id=one.window_id)
-    return _waits(further)
+    return bool(_in_memory(further))
+
+
+def _ids_of(hand_overs: Sequence[HandOver]) -> tuple[bytes, ...] | None:
+    found = [one.ids for one in hand_overs]
+    return None if None in found else tuple(bytes(ids) for ids in found if ids)
 
 
 def held_by_all(sessions: Sequence[Session], windows: Iterable[TaskWindow]) -> list[Session]:

@@ -18,15 +18,16 @@ class Fates:
         self._records = records
         self._over: OrderedDict[str, Outcome] = OrderedDict()
         self._bytes = 0
-        # Session → until when it need not be asked about.
-        self._not_yet: dict[str, float] = {}
+        # Session → until when it need not be asked about, and what is known until then.
+        self._not_yet: dict[str, tuple[float, Outcome]] = {}
 
     async def of(self, session: str) -> Outcome | None:
         """From memory once it is over, else from the database; nothing if nobody knows it."""
         if (over := self._over.get(session)) is not None:
             return over
-        if self._not_yet.get(session, 0.0) > time.monotonic():
-            return Outcome(over=False)
+        until, known = self._not_yet.get(session, (0.0, None))
+        if until > time.monotonic():
+            return known
         found = await self._records.ask(outcome, session)
         if found is not None and session not in self._over:
             self._keep(session, found)
@@ -34,9 +35,9 @@ class Fates:
 
     def _keep(self, session: str, found: Outcome) -> None:
         now = time.monotonic()
-        self._not_yet = {one: until for one, until in self._not_yet.items() if until > now}
+        self._not_yet = {one: kept for one, kept in self._not_yet.items() if kept[0] > now}
         if not found.over:
-            self._not_yet[session] = now + _NOT_YET_SECONDS
+            self._not_yet[session] = (now + _NOT_YET_SECONDS, found)
             return
         self._over[session] = found
         self._bytes += _size(found)

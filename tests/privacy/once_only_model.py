@@ -49,6 +49,7 @@ class Rules:
     stored_before_sent: bool = True
     receipts_with_the_flush: bool = True
     handed_over_is_awaited: bool = True
+    handed_over_is_named: bool = True
     inherited_receipts: bool = True
     hand_over_after_commit: bool = True
 
@@ -72,6 +73,8 @@ class Session:
     held: Held = frozenset()
     # Where each of its windows went, once it is over: (window, session).
     handed: frozenset[tuple[str, int]] = frozenset()
+    # Which of the ids that were sent to it are in what it handed over.
+    named: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,8 @@ def status(world: World, session: int, update: int, rules: Rules) -> StillOpen |
     if not rules.a_receipt_is_asked_for:
         return Over(frozenset())
     for window, successor in world.sessions[session].handed:
-        if window not in counted and not _has_ended(world, window, successor, rules):
+        awaited = update in world.sessions[session].named and window not in counted
+        if awaited and not _has_ended(world, window, successor, rules):
             return StillOpen()
     return Over(counted)
 
@@ -318,7 +322,10 @@ def _handed(world: World, number: int, to: int, rules: Rules) -> Iterator[tuple[
         name = f"{number} hands window {window} to {to}"
         if session.state == OPEN:
             flushed = _flushed(world, number, rules, keeping=state)
-            over = replace(flushed.sessions[number], handed=frozenset({(window, to)}))
+            own = frozenset(u % 100 for s, u, _ in state if s == number)
+            named = own if rules.handed_over_is_named else frozenset()
+            handed = frozenset({(window, to)})
+            over = replace(flushed.sessions[number], handed=handed, named=named)
             yield name, _with(replace(flushed, passing=world.passing | {(to, state)}), number, over)
         elif not rules.hand_over_after_commit:
             passing = world.passing | {(to, state)}

@@ -27,13 +27,16 @@ class Hold(models.Model):
 class HandOver(models.Model):
     """What a session held of a window went on to its successor, in memory.
 
-    Until the successor is over, the updates in it are neither counted nor lost: a device whose
-    session handed over waits.
+    Until the successor is over, the updates in it are neither counted nor lost: a device that sent
+    one of them waits. Any other device of the session was not taken, and may send again at once.
     """
 
     session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="handed_over")
     window = models.ForeignKey(TaskWindow, on_delete=models.PROTECT, related_name="handed_over")
     successor = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="taken_over")
+    # Updates in it that were sent to this session: 8 random bytes each, sorted and joined. Nothing
+    # once the window is done; then nobody may send it again anyway.
+    ids = models.BinaryField(null=True)
     # The successor has it in its own memory.
     received = models.BooleanField(default=False)
 

@@ -6,7 +6,6 @@ nothing is lost by that. Everything else is asked of the database, which alone k
 
 from aggregation.protocol.ids import is_session_id, is_update_id
 from aggregation.protocol.messages import Code, SessionOpen, SessionOver
-from aggregation.sessions.receipts import has_receipt
 from portal.device_api.answers import Answer, Refusal, answer
 from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
@@ -23,7 +22,5 @@ async def status(parts: Parts, request: Request, session: str, update: str) -> A
     if found is None:
         message = "This session is not known, or not any more."
         raise Refusal(404, Code.NOT_FOUND, message, "Give the update up.")
-    if not found.over:
-        return _OPEN
-    counted = sorted(w for w, ids in found.receipts.items() if has_receipt(ids, update))
-    return answer(SessionOver(counted=tuple(counted)))
+    counted = found.counted(update)
+    return _OPEN if counted is None else answer(SessionOver(counted=counted))

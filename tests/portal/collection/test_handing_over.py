@@ -3,18 +3,21 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, transaction
 
+from aggregation.protocol.ids import fresh_update_id
 from aggregation.sessions.receipts import has_receipt
 from portal.audit.services import move
 from portal.collection import handing_over, live, placing
 from portal.collection.completing import complete
+from portal.collection.erasing import erase_partials
 from portal.collection.flushing import flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import HandOver, Partial, Receipts, Session
 from portal.collection.selectors import outcome
 from portal.valkey import queue_client
 from tests.parts import eventually
-from tests.portal.collection.collecting import MAX, counted, gathered_sum
+from tests.portal.collection.collecting import MAX, counted, gathered_sum, release
 
 pytestmark = pytest.mark.databases
 
@@ -46,6 +49,26 @@ def test_a_full_session_hands_its_small_window_over(collecting):
         assert (report.sums == collecting.truth[window]).all()
     # The rest of the chain is over now, and what was stored has its receipts.
     assert counted(full.pk, both[0]) == [FIRST]
+
+
+def test_whoever_came_too_late_for_a_session_that_handed_over_may_send_again_at_once(collecting):
+    early = collecting.start(*collecting.place())
+    (taken, *_) = collecting.send(early, [FIRST], 40)
+    collecting.taken(early, 40)
+    successor = collecting.opened(worker="two")
+    drain(collecting, "one")
+    collecting.until(early.pk, "flushed")
+    eventually(lambda: HandOver.objects.filter(received=True).count() == 1)
+    found, late = outcome(early.pk), fresh_update_id()
+    assert (found.over, found.counted(taken), found.counted(late)) == (False, None, ())
+    # They are named once; when the window is done, so that nobody sends it again, no more.
+    with pytest.raises(IntegrityError), transaction.atomic():
+        HandOver.objects.update(ids=b"12345678")
+    collecting.go_to("2026-11-20T00:00:01")
+    assert gathered_sum(collecting, FIRST).contributions == 40
+    release(collecting, FIRST)
+    erase_partials(clock=collecting.clock)
+    assert HandOver.objects.get(session=early, successor=successor).ids is None
 
 
 def test_a_chain_of_three_ends_in_one_partial_with_all_receipts(collecting):
