@@ -1,8 +1,8 @@
 """What devices do, counted in this process's memory and written to Valkey about once a second.
 
-No request waits for it. Every call is counted; size and time are taken of one in eight of each
-kind, since that costs a tenth of what the rest of an upload does. What is written and how it is
-kept: `portal.collection.fleet_counts`. It holds counts, and nothing that could name a device.
+No request waits for it. Every call is counted; size and time are taken of one in 32 of each kind,
+since that costs a tenth of what the rest of an upload does. What is written and how it is kept:
+`portal.collection.fleet_counts`. It holds counts, and nothing that could name a device.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # What a call that was done is in the funnel, for the population that it named or is known for.
 _STAGES = {"check-in": Stage.CHECKED_IN, "upload": Stage.UPLOADED}
 
-MEASURED_ONE_IN = 8
+MEASURED_ONE_IN = 32
 
 _Counts = Counter[tuple[str, str]]
 _Kind = tuple[str, str, str]
