@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.faults.world import Scenario
+    from tests.faults.scenario import Scenario
 
 HEADS = ("fault", "uploads", "kills", "counted twice", "lost after flush", "recovered", "memory")
 
