@@ -39,6 +39,8 @@ from aggregation.release.axes import collapse
 
 # Keys whose values hold different devices. Along all others a device has cells side by side.
 PLACES: Final = ("region", "country")
+# Of a cell that a fit looks at.
+LEAST_EVENTS: Final = 100
 _QUANTILE: Final = NormalDist().inv_cdf(0.975)
 
 
@@ -109,12 +111,14 @@ def fit_clip_uncertainty(
 ) -> ClipUncertainty:
     """From a proxy population: true sums by cell, and the same after clipping and correction.
 
-    Best on other people than the mechanism was fitted on: those it knows lose less than others.
+    Cells with few events are left out: noise drowns them, so no interval of theirs is shown. Best
+    on other people than the mechanism was fitted on: those it knows lose less than others.
     """
     events = true[:, list(metrics).index(count)]
-    filled = np.flatnonzero((true > 0).all(axis=1) & (events >= 1))
+    filled = np.flatnonzero((true > 0).all(axis=1) & (events >= LEAST_EVENTS))
     if not len(filled):
-        raise Problem("The proxy data fills no cell.", hint="Fit on more devices.")
+        message = f"No cell of the proxy data has {LEAST_EVENTS} events."
+        raise Problem(message, hint="Fit on more devices.")
     kind = _numbered(cells, [n for n in cells.names if n not in PLACES])[filled]
     place = _numbered(cells, [n for n in cells.names if n in PLACES])[filled]
     terms = {
@@ -140,9 +144,9 @@ def _terms(
     shared = (np.bincount(place, own) ** 2).sum() - (own**2).sum()
     most = (np.bincount(place, width) ** 2).sum() - (width**2).sum()
     together = min(max(shared / most, 0.0), 1.0) if most > 0 else 1.0
-    seen = of_kind > 0
-    chance = random**2 / np.bincount(kind, events)[seen]
-    systematic = np.sqrt(np.mean(share[seen] ** 2 + chance))
+    # What all cells of a kind lost, and by how much that is chance.
+    counted = np.bincount(kind, events)[kind]
+    systematic = np.sqrt(np.mean(share[kind] ** 2 + random**2 / counted))
     return ClipTerms(
         random=_decimal(_QUANTILE * random),
         together=_decimal(together),
