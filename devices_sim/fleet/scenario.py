@@ -128,7 +128,7 @@ def _shipped_like(name: str) -> str:
     return f"Did you mean {near[0]}?" if near else f"There are {', '.join(scenario_names())}."
 
 
-_PARTS: Final[dict[str, type[msgspec.Struct]]] = {
+PARTS: Final[dict[str, type[msgspec.Struct]]] = {
     "consents": Consents,
     "habits": Habits,
     "holidays": Holiday,
@@ -147,8 +147,8 @@ def _refuse_unknown(document: Any, kind: type[msgspec.Struct], where: str) -> No
             hint = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(known)}."
             raise Problem(f"A scenario knows no {where}{name}.", hint=hint)
         for part in value if isinstance(value, list) else [value]:
-            if name in _PARTS:
-                _refuse_unknown(part, _PARTS[name], f"{where}{name}.")
+            if name in PARTS:
+                _refuse_unknown(part, PARTS[name], f"{where}{name}.")
 
 
 def _misfits(scenario: Scenario) -> Iterator[str]:

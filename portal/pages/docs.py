@@ -24,7 +24,7 @@ CONTENTS = (
     Group("Asking", ("task-spec", "sql-rules", "tasks")),
     Group("Answers", ("releases", "verify-a-release")),
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
-    Group("Reference", ("settings", "metrics", "data-model", "device-protocol")),
+    Group("Reference", ("settings", "metrics", "data-model", "device-protocol", "made-up-world")),
 )
 
 
