@@ -1,4 +1,4 @@
-"""Run every `bench_*.py` here, or those named: python -m tests.bench [name …]."""
+"""Run every `bench_*.py` here, or those named: python -m tests.bench [name …] [--full]."""
 
 import importlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    wanted = sys.argv[1:]
+    wanted = [word for word in sys.argv[1:] if word != "--full"]
     found = sorted(p.stem for p in Path(__file__).parent.glob("bench_*.py"))
     unknown = [name for name in wanted if f"bench_{name}" not in found]
     if unknown:

@@ -49,18 +49,18 @@ def figures() -> Iterator[Figure]:
 
 
 def _requests(front_end: FrontEnd, session: str) -> list[bytes]:
-    return [_request(front_end, session, secrets.token_hex(8)) for _ in range(UPLOADS)]
+    return [request_of(front_end, session, secrets.token_hex(8), BODY) for _ in range(UPLOADS)]
 
 
-def _request(front_end: FrontEnd, session: str, update: str) -> bytes:
+def request_of(front_end: FrontEnd, session: str, update: str, body: bytes) -> bytes:
     lines = (
         f"POST /device/v1/sessions/{session}/updates HTTP/1.1",
         "Host: 127.0.0.1",
         f"Mayfly-Update: {update}",
         f"Mayfly-Token: {token(front_end.token_key, session=session, update=update)}",
-        f"Content-Length: {len(BODY)}",
+        f"Content-Length: {len(body)}",
     )
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + BODY
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def _per_core_second(port: int, pid: int, requests: Sequence[bytes]) -> float:

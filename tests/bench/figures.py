@@ -2,6 +2,7 @@
 
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -25,6 +26,11 @@ class Figure:
 def _short(number: float) -> float:
     """Three digits: a shared machine does not measure more."""
     return float(f"{number:.3g}")
+
+
+def is_full() -> bool:
+    """Whether the sizes are asked for that take long: `python -m tests.bench … --full`."""
+    return "--full" in sys.argv
 
 
 def seconds_each(work: Callable[[], object], *, times: int, rounds: int = 5) -> float:

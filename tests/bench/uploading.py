@@ -1,27 +1,35 @@
 """A load generator: many connections, each sending the next upload once the last is answered."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 import uvloop
 
+# An answer's status, and the seconds until it came.
+Answers = list[tuple[int, float]]
+
 
 def send_all(port: int, requests: Sequence[bytes], *, connections: int) -> list[int]:
     """Send every request, over so many connections; the statuses of the answers."""
+    return [status for status, _ in send_timed(port, requests, connections=connections)]
+
+
+def send_timed(port: int, requests: Sequence[bytes], *, connections: int) -> Answers:
     return uvloop.run(_send_all(port, requests, connections))
 
 
-async def _send_all(port: int, requests: Sequence[bytes], connections: int) -> list[int]:
-    statuses: list[int] = []
+async def _send_all(port: int, requests: Sequence[bytes], connections: int) -> Answers:
+    answers: Answers = []
     shares = [requests[n::connections] for n in range(connections)]
-    await asyncio.gather(*(_one_connection(port, share, statuses) for share in shares))
-    return statuses
+    await asyncio.gather(*(_one_connection(port, share, answers) for share in shares))
+    return answers
 
 
-async def _one_connection(port: int, requests: Sequence[bytes], statuses: list[int]) -> None:
+async def _one_connection(port: int, requests: Sequence[bytes], answers: Answers) -> None:
     loop = asyncio.get_running_loop()
     done = loop.create_future()
-    await loop.create_connection(lambda: _Sender(requests, statuses, done), "127.0.0.1", port)
+    await loop.create_connection(lambda: _Sender(requests, answers, done), "127.0.0.1", port)
     await done
 
 
@@ -29,10 +37,10 @@ class _Sender(asyncio.Protocol):
     """Answers without a body end at the empty line."""
 
     def __init__(
-        self, requests: Sequence[bytes], statuses: list[int], done: "asyncio.Future[None]"
+        self, requests: Sequence[bytes], answers: Answers, done: "asyncio.Future[None]"
     ) -> None:
         self._left = iter(requests)
-        self._statuses = statuses
+        self._answers = answers
         self._done = done
         self._read = b""
 
@@ -43,7 +51,7 @@ class _Sender(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._read += data
         if self._read.endswith(b"\r\n\r\n"):
-            self._statuses.append(int(self._read[9:12]))
+            self._answers.append((int(self._read[9:12]), time.perf_counter() - self._sent))
             self._read = b""
             self._next()
 
@@ -57,4 +65,5 @@ class _Sender(asyncio.Protocol):
             self._done.set_result(None)
             self._transport.close()
         else:
+            self._sent = time.perf_counter()
             self._transport.write(request)  # type: ignore[attr-defined]
