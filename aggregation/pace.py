@@ -46,6 +46,19 @@ QUICK: Final = Pace((30.0, 2.0, 2.0, 2.0, 2.0, 2.0, 20.0))
 CALM: Final = Pace((300.0, 20.0, 20.0, 20.0, 20.0, 20.0, 200.0))
 
 
-def pace_at(speed: float, moment: float) -> Pace | None:
-    """The pace that a clock of this speed keeps; nothing if it was set by hand."""
-    return next((pace for pace in (QUICK, CALM) if pace.speed(moment) == speed), None)
+# Civil seconds a second, as long as phones that cannot keep up are waited for.
+WAITING: Final = 60.0
+SPEEDS: Final = QUICK.speeds | CALM.speeds | {WAITING}
+
+
+def real_seconds(start: float, end: float, *, speed: float) -> float | None:
+    """From one civil moment to another, for a clock of this speed now; nothing if it stands.
+
+    Where a pace is kept, it goes on. How long phones are waited for nobody knows: not at all.
+    """
+    if speed <= 0:
+        return None
+    if speed == WAITING:
+        return QUICK.real_seconds(start, end)
+    pace = next((one for one in (QUICK, CALM) if one.speed(start) == speed), None)
+    return pace.real_seconds(start, end) if pace else max(0.0, end - start) / speed

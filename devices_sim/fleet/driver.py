@@ -106,8 +106,8 @@ class Driver:
 
     async def _wake_due(self, group: asyncio.TaskGroup) -> None:
         """Those whose time has come, until it is time to look up again."""
-        until = time.monotonic() + _LOOK_SECONDS
-        while self._queue and self._queue[0][0] <= self.parts.now() and time.monotonic() < until:
+        now, until = self.parts.now(), time.monotonic() + _LOOK_SECONDS
+        while self._queue and self._queue[0][0] <= now and time.monotonic() < until:
             if self._pause:
                 await self._try_again()
                 return

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from aggregation.clock import SimulatedClock
-from aggregation.pace import CALM, DAY, QUICK, Pace
+from aggregation.pace import CALM, DAY, QUICK, SPEEDS, WAITING, Pace
 from devices_sim.fleet.driver import Driver, Parts
 from devices_sim.fleet.source import WEEK, MadeUp
 from devices_sim.fleet.world import World
@@ -21,9 +21,6 @@ from devices_sim.fleet.world import World
 _QUICK_RELEASES: Final = 3
 # Civil seconds: phones that wait longer for their turn are waited for, until they wait this short.
 _TOO_LATE, _IN_TIME = 2 * 3600.0, 1800.0
-# Civil seconds a second, as long as phones are waited for.
-_WAITING: Final = 60.0
-_OURS: Final = QUICK.speeds | CALM.speeds | {_WAITING}
 
 
 class LivingFleet(Driver):
@@ -45,10 +42,10 @@ class LivingFleet(Driver):
         if self._clock is None:
             return
         now, speed = self.parts.now(), self._clock.speed
-        if speed not in _OURS:
+        if speed not in SPEEDS:
             return
-        late = _IN_TIME if speed == _WAITING else _TOO_LATE
-        wanted = _WAITING if self.behind_seconds > late else self._pace.speed(now)
+        late = _IN_TIME if speed == WAITING else _TOO_LATE
+        wanted = WAITING if self.behind_seconds > late else self._pace.speed(now)
         if wanted != speed:
             self._clock.set_speed(wanted)
 

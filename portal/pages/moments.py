@@ -29,5 +29,12 @@ def in_words(length: timedelta) -> str:
     return _count(int(length.total_seconds()), "second")
 
 
+def countdown(seconds: int) -> str:
+    """`in 0:42` within an hour, so that it can be seen to run; else in words."""
+    if seconds < 3600:
+        return f"in {seconds // 60}:{seconds % 60:02d}"
+    return f"in {in_words(timedelta(seconds=seconds))}"
+
+
 def _count(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"

@@ -7,6 +7,7 @@ from portal.pages.metrics_view import Metrics
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("now", views.now, name="now"),
     path("health", views.health, name="health"),
     path("metrics", Metrics.as_view(), name="metrics"),
     path("theme", views.choose_theme, name="theme"),

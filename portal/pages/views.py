@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -11,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.models import Person, Role
+from portal.clock import civil_clock
 from portal.pages import health as health_check
 from portal.pages.context import THEMES
 from portal.pages.errors import (
@@ -22,6 +24,7 @@ from portal.pages.errors import (
 )
 from portal.pages.health import Part
 from portal.pages.home import Viewer
+from portal.pages.now import now as what_goes_on
 from portal.pages.selectors import cards_for, todos_for
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "csrf_failure",
     "health",
     "home",
+    "now",
     "page_not_found",
     "permission_denied",
     "server_error",
@@ -48,7 +52,18 @@ def home(request: HttpRequest) -> HttpResponse:
         )
     viewer = Viewer(request.user, datetime.now(UTC))
     found = {"todos": todos_for(viewer), "cards": cards_for(viewer)}
-    return render(request, "pages/home.html", {"section": "home", **found})
+    going_on = what_goes_on(request.user, clock=civil_clock())
+    return render(request, "pages/home.html", {"section": "home", "now": going_on, **found})
+
+
+@require_safe
+@never_cache
+@login_required
+def now(request: HttpRequest) -> HttpResponse:
+    """The part of the home page that changes by itself."""
+    assert isinstance(request.user, Person)  # noqa: S101 - signed in
+    found = what_goes_on(request.user, clock=civil_clock())
+    return render(request, "pages/_now.html", {"now": found})
 
 
 @require_safe

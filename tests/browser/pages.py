@@ -41,6 +41,7 @@ VIEWS = [
 ]
 
 NOT_PAGES = {
+    "now",
     "audit_csv",
     "audit_jsonl",
     "comment_on_task",

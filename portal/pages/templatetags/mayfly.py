@@ -10,7 +10,7 @@ from django.template.context import RequestContext
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from portal.pages import navigation
+from portal.pages import moments, navigation
 from portal.pages.icons import ICONS
 from portal.pages.moments import relative
 from portal.pages.navigation import Entry, Group
@@ -49,6 +49,11 @@ def ago(moment: datetime | None) -> SafeString | str:
         utc.strftime("%Y-%m-%d %H:%M:%S"),
         relative(utc, now=datetime.now(UTC)),
     )
+
+
+@register.filter
+def countdown(seconds: int) -> str:
+    return moments.countdown(seconds)
 
 
 @register.filter

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aggregation.clock import SimulatedClock
-from aggregation.pace import CALM, DAY, QUICK, pace_at
+from aggregation.pace import CALM, DAY, QUICK, WAITING, real_seconds
 from devices_sim.fleet import driver
 from devices_sim.fleet.driver import Driver, Parts
 from devices_sim.fleet.living import LivingFleet
@@ -168,7 +168,7 @@ def test_the_clock_waits_for_phones_that_cannot_keep_up(living: Any) -> None:
     assert clock.speed == 60
     fleet.behind(600)
     fleet.look()
-    assert pace_at(clock.speed, clock.now().timestamp()) is QUICK
+    assert clock.speed == QUICK.speed(clock.now().timestamp())
 
 
 @pytest.mark.parametrize("speed", [0.0, 1.0, 10_080.0])
@@ -186,5 +186,8 @@ def test_a_pace_tells_when_a_moment_comes() -> None:
     assert CALM.real_seconds(MONDAY, MONDAY + SECONDS) == pytest.approx(600)
     assert QUICK.real_seconds(MONDAY - DAY / 2, MONDAY + DAY / 2) == pytest.approx(10 + 15)
     assert QUICK.real_seconds(MONDAY, MONDAY) == 0
-    assert pace_at(CALM.speed(MONDAY), MONDAY) is CALM
-    assert pace_at(1.0, MONDAY) is None
+    until = MONDAY + 8 * DAY
+    for speed, seconds in [(QUICK.speed(MONDAY), 90), (CALM.speed(MONDAY), 900), (WAITING, 90)]:
+        assert real_seconds(MONDAY, until, speed=speed) == pytest.approx(seconds)
+    assert real_seconds(MONDAY, until, speed=DAY) == pytest.approx(8)
+    assert real_seconds(MONDAY, until, speed=0) is None

@@ -53,3 +53,13 @@ def test_it_refuses_outside_the_demo(monkeypatch):
     monkeypatch.setattr(settings, "DEMO", False)
     with pytest.raises(Problem, match="password that everybody knows"):
         call_command("seed_demo")
+
+
+def test_home_counts_down_to_their_first_release(client):
+    client.post("/login", {"username": "analyst", "password": "analyst"})
+    text = client.get("/").content.decode()
+    due = TaskWindow.objects.order_by("due_at")[0].due_at
+    assert "country-modal-split</a>" in text
+    assert ", and 1 more" in text
+    assert f"due on {due:%a} {due.day} {due:%b %Y}, 00:00 UTC" in text
+    assert client.get("/now").content.decode().count("none yet") == 2

@@ -1,0 +1,57 @@
+"""What the home page says about now: the next release, the latest one, and the devices."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from aggregation.clock import SimulatedClock
+from aggregation.pace import CALM, QUICK
+from portal.collection.models import ActiveDevices
+from portal.pages.moments import countdown
+from portal.pages.now import _seconds
+from portal.tasks.models import Population
+
+MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def test_devices_are_counted_in_two_digits(signed_in: Callable[..., Client]) -> None:
+    for name, count in (("XA", 15_432), ("XB", 14_001), ("XC", 0)):
+        population = Population.objects.create(name=name, created_at=MONDAY)
+        ActiveDevices.objects.create(population=population, count=count)
+    text = " ".join(signed_in("consumer").get("/now").content.decode().split())
+    assert "29,000</dd> <dd>in 2 populations" in text
+    assert "No task is running." in text
+
+
+def test_guests_are_told_nothing(db: None, client: Client) -> None:
+    assert client.get("/now").status_code == 302
+    assert "data-now" not in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("speed", "seconds"),
+    [(QUICK.speed(MONDAY.timestamp()), 30), (CALM.speed(MONDAY.timestamp()), 300), (86_400, 1)],
+)
+def test_it_knows_when_a_simulated_moment_comes(tmp_path: Path, speed: float, seconds: int) -> None:
+    clock = SimulatedClock(tmp_path / "clock.json", machine=lambda: 0.0)
+    clock.start(MONDAY, speed=speed)
+    assert _seconds(clock, MONDAY, MONDAY.replace(day=17)) == seconds
+    clock.set_speed(0)
+    assert _seconds(clock, MONDAY, MONDAY.replace(day=17)) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (7, "in 0:07"),
+        (62, "in 1:02"),
+        (3599, "in 59:59"),
+        (3600, "in 1 hour"),
+        (86_400 * 3, "in 3 days"),
+    ],
+)
+def test_a_countdown_can_be_seen_to_run(seconds: int, words: str) -> None:
+    assert countdown(seconds) == words
