@@ -1,0 +1,200 @@
+"""What a phone's wake-up costs its processor, beside the least that its calls could.
+
+Each phone asks after last week's update, checks in, gets an assignment, runs its query over ten
+trips in a fresh SQLite, bounds, seals, stores and uploads: over HTTP, to a real front end in a
+process of its own. The floor does as many round trips with an empty handler and no parser, one
+bare query in a fresh SQLite, and one bare seal. Processor time of this process, in turns, the least
+of several rounds: others on the machine only ever make a round dearer.
+"""
+
+import asyncio
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import msgspec
+import uvloop
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+
+from aggregation.clock import ManualClock
+from aggregation.protocol.approval import key_id
+from aggregation.protocol.sealing import SessionKeys
+from aggregation.protocol.session_key import sign_session_key
+from aggregation.protocol.shipped import shipped_catalog
+from aggregation.protocol.windows import Window
+from devices_sim.device.api_client import DeviceApi, connected
+from devices_sim.device.library import Library
+from devices_sim.device.phone import Phone
+from devices_sim.device.state import from_bytes, to_bytes
+from devices_sim.device.storage import MemoryStorage
+from tests.aggregation.ondevice.examples import WEEK, WEEKLY_TRIPS, client_task, trip
+from tests.bench.figures import Figure
+from tests.bench.uploading import send_all
+from tests.devices_sim.peer import DirectApi, Peer
+from tests.portal.device_api.front_end import (
+    UNPROXIED,
+    FrontEnd,
+    running_front_end,
+    running_uvicorn,
+)
+
+PHONES, AT_ONCE, ROUNDS, CALLS = 200, 64, 15, 4
+NEXT = WEEK.next()
+CATALOG = shipped_catalog(regions=[str(n) for n in range(1001, 1013)], countries=["DE", "FR"])
+CLOCK = ManualClock(WEEK.start)
+WAYS = [("driving", "within"), ("walking", "within"), ("bus", "inbound")]
+TRIPS = [
+    trip(after=timedelta(days=7, hours=5 * n), activity=WAYS[n % 3][0], direction=WAYS[n % 3][1])
+    for n in range(10)
+]
+
+# Works on so many phones, and gives nothing.
+Work = Callable[[], object]
+
+
+def figures() -> Iterator[Figure]:
+    peer = Peer(CLOCK)
+    approved_at = WEEK.start - timedelta(days=1)
+    revision = peer.add("weekly-trips", client_task(CATALOG), approved_at=approved_at)
+    library = Library(CATALOG)
+    known = library.add(revision.sha256, revision.body)
+    blob, before = _a_week_old(peer, library)
+    keys, session = SessionKeys.fresh(), secrets.token_hex(16)
+    state = from_bytes(blob)
+    assert state is not None
+    with (
+        running_front_end(MAYFLY_QUEUE_LENGTH="10000000") as front_end,
+        running_uvicorn("tests.bench.empty_handler:application", *UNPROXIED) as (port, _),
+    ):
+        for one in (before, session):
+            front_end.open_queue(one)
+        front_end.publish(
+            _open_task(peer, keys, session, NEXT),
+            {**_open_task(peer, keys, before, WEEK), "task": "last-week"},
+        )
+        CLOCK.set(NEXT.end + timedelta(hours=1))
+        costs = _costs(
+            {
+                "wake-up": lambda: _woken(front_end, peer, library, blob),
+                "calls": lambda: _sent(port),
+                "query": lambda: [_bare_query() for _ in range(PHONES)],
+                "seal": _bare_seal(),
+                "run the query and bound": lambda: [
+                    known.prepared.execute(state.events, NEXT) for _ in range(PHONES)
+                ],
+                "read and write the state": lambda: [
+                    (from_bytes(blob), to_bytes(state), to_bytes(state)) for _ in range(PHONES)
+                ],
+            }
+        )
+    ours, calls, query, seal = (costs.pop(name) for name in ("wake-up", "calls", "query", "seal"))
+    floor, unit = calls + query + seal, "µs per wake-up"
+    beside = "bare: 4 round trips, query, seal"
+    yield Figure("wake-up", ours, floor, unit, beside)
+    for name, cost in {"4 bare round trips": calls, "bare query": query, "bare seal": seal}.items():
+        yield Figure(f"wake-up, floor: {name}", cost, floor, unit, beside)
+    for name, cost in costs.items():
+        yield Figure(f"wake-up: {name}", cost, floor, unit, beside)
+    yield Figure("wake-ups per second per core", 1e6 / ours, 1500, "wake-ups/s", "at least")
+
+
+def _a_week_old(peer: Peer, library: Library) -> tuple[bytes, str]:
+    """A phone's state with an update on its way and a week of trips, and that update's session."""
+    phone = _phone(DirectApi(peer), peer, library, None)
+    phone.set_consent("trips", True)
+    phone.record("trips", trip())
+    CLOCK.set(WEEK.end + timedelta(hours=1))
+    asyncio.run(phone.wake_up())
+    phone.record("trips", *TRIPS)
+    blob = phone.storage.load()
+    assert blob is not None
+    return blob, phone.load().pending[0].session
+
+
+def _phone(api: DeviceApi, peer: Peer, library: Library, blob: bytes | None) -> Phone:
+    parts = (CATALOG, peer.pins, api, CLOCK, Random(1), "DE")
+    return Phone(MemoryStorage(blob), *parts, library=library, log_entries=8)
+
+
+def _open_task(peer: Peer, keys: SessionKeys, session: str, window: Window) -> dict[str, Any]:
+    revision = peer.revisions[0]
+    task, public = revision.client_task, keys.public
+    signature = sign_session_key(
+        peer.worker_key, session=session, client_task=revision.sha256, public=public
+    )
+    opened = {"id": session, "public_key": public.hex(), "signature": signature.hex(), "load": 0.0}
+    return {
+        "task": revision.task,
+        "client_task": revision.sha256,
+        "populations": ["all"],
+        "window_unit": "week",
+        "windows": [window.id],
+        "eligibility": msgspec.to_builtins(task.eligibility),
+        "schedule": msgspec.to_builtins(task.schedule),
+        "approval": msgspec.to_builtins(revision.approval),
+        "signature": revision.signature.hex(),
+        "key_id": key_id(peer.approval_key.public_key()),
+        "max_sealed": 5000,
+        "sessions": [opened],
+    }
+
+
+def _woken(front_end: FrontEnd, peer: Peer, library: Library, blob: bytes) -> None:
+    uvloop.run(_all_woken(f"http://127.0.0.1:{front_end.port}", peer, library, blob))
+
+
+async def _all_woken(url: str, peer: Peer, library: Library, blob: bytes) -> None:
+    async with connected(url) as api:
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one() -> bool:
+            async with room:
+                did = await _phone(api, peer, library, blob).wake_up()
+                return bool(did.sent) and not did.stopped and did.on_their_way == 2
+
+        if not all(await asyncio.gather(*(one() for _ in range(PHONES)))):
+            raise RuntimeError("Not every phone sent an update.")
+
+
+_REQUEST = b"POST /device/v1/check-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 31\r\n\r\n"
+_REQUESTS = [_REQUEST + b'{"version":1,"population":"DE"}'] * (CALLS * PHONES)
+
+
+def _sent(port: int) -> None:
+    send_all(port, _REQUESTS, connections=AT_ONCE)
+
+
+_ROWS = [(NEXT.id, *event.values) for event in TRIPS]
+
+
+def _bare_query() -> list[Any]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE TABLE trips (privacy_time_unit TEXT, region TEXT, country TEXT, activity TEXT,"
+            " direction TEXT, distance_km REAL, duration_min REAL)"
+        )
+        connection.executemany("INSERT INTO trips VALUES (?, ?, ?, ?, ?, ?, ?)", _ROWS)
+        return connection.execute(WEEKLY_TRIPS).fetchall()
+
+
+def _bare_seal() -> Work:
+    suite = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
+    public, plain, info = X25519PrivateKey.generate().public_key(), bytes(1843), bytes(72)
+    return lambda: [suite.encrypt(plain, public, info=info) for _ in range(PHONES)]
+
+
+def _costs(works: dict[str, Work]) -> dict[str, float]:
+    """Microseconds a phone; in turns, so that all meet the same."""
+    spent: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            began = time.process_time()
+            work()
+            spent[name].append(time.process_time() - began)
+    return {name: min(own) / PHONES * 1e6 for name, own in spent.items()}
