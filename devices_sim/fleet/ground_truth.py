@@ -106,17 +106,19 @@ def sums_by_phone(
 ) -> Iterator[PhoneSums]:
     """The same for each phone on its own, some blocks of phones at a time."""
     shape = [len(domain) for domain in _domains(world, stream, keys)]
+    counted = world.agrees(stream) if phones is None else world.agrees(stream) & phones
     held: list[tuple[Ints, Ints, Ints]] = []
     for block in range(world.blocks):
         for rows in _rows_of(world, _known(stream), block, window):
-            kept = _counted(world, stream, rows["phone"], phones)
+            kept = counted[rows["phone"]]
             cell = np.ravel_multi_index([rows[key][kept] for key in keys], shape)
             units = np.stack([rows[name][kept] for name in ("events", *METRICS[stream])], axis=1)
             held.append((rows["phone"][kept], cell, units))
         if sum(len(cell) for _, cell, _ in held) > _ROWS_AT_ONCE:
             yield _by_phone(held)
             held = []
-    yield _by_phone(held)
+    if held:
+        yield _by_phone(held)
 
 
 def _by_phone(held: list[tuple[Ints, Ints, Ints]]) -> PhoneSums:
@@ -193,13 +195,6 @@ def _use_rows(world: World, block: int, week: int) -> dict[str, Ints]:
 
 
 _TELL: Final = {"trips": _trip_rows, "assistant": _use_rows}
-
-
-def _counted(
-    world: World, stream: str, phone: Ints, phones: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
-    agrees = world.agrees(stream)[phone]
-    return agrees if phones is None else agrees & phones[phone]
 
 
 def _known(stream: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from aggregation.errors import Problem
 from aggregation.ondevice.events import StreamLoader
 from aggregation.protocol.windows import Unit, Window
+from devices_sim.fleet import ground_truth
 from devices_sim.fleet.ground_truth import true_sums
 from tests.devices_sim.fleet.small_world import WEEK, real_catalog, world
 
@@ -65,6 +66,15 @@ def test_all_phones_are_those_and_the_others():
     parts = [true_sums(small(), "trips", WEEK, phones=which) for which in (some, ~some)]
     whole = true_sums(small(), "trips", WEEK)
     assert whole.events.sum() == sum(part.events.sum() for part in parts)
+
+
+def test_it_makes_no_difference_how_many_rows_are_summed_at_a_time(monkeypatch):
+    at_once = true_sums(small(), "trips", WEEK)
+    monkeypatch.setattr(ground_truth, "_ROWS_AT_ONCE", 1)
+    by_block = true_sums(small(), "trips", WEEK)
+    assert by_block.keys == at_once.keys
+    assert by_block.devices.tolist() == at_once.devices.tolist()
+    assert by_block.totals["distance_km"].tolist() == at_once.totals["distance_km"].tolist()
 
 
 def test_no_phones_have_no_sums():
