@@ -93,7 +93,8 @@ def keep_counts(*, clock: Clock) -> None:
     pipe.hgetall(HASH)
     pipe.delete(HASH)
     found, _ = pipe.execute()
-    add(_read(found))
+    if found:
+        add(_read(found))
 
 
 @transaction.atomic

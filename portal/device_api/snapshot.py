@@ -46,8 +46,8 @@ class OpenTask(msgspec.Struct, frozen=True):
     @property
     def sole_population(self) -> str:
         """The one it runs on; empty if there are several, and an upload does not say which."""
-        first = self.populations[0]
-        return first if len(self.populations) == 1 and first != EVERYONE else ""
+        several = len(self.populations) != 1 or EVERYONE in self.populations
+        return "" if several else self.populations[0]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
