@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -39,12 +38,8 @@ def world(
     with parts_of_a_system(data, prepared_data, **SETTINGS) as parts:
         parts.start_front_end("web", parts.port)
         parts.start_others()
-        workers = [parts.start_worker() for _ in range(2)]
-        with ThreadPoolExecutor(1) as pool:
-            made = pool.submit(parts.shell, MAKE, spec)
-            for name in workers:
-                parts.await_worker(name)
-            world = World(parts, made.result().splitlines()[-1])
+        parts.start_worker()
+        world = World(parts, parts.shell(MAKE, spec).splitlines()[-1])
         yield world
         capture = pytestconfig.pluginmanager.getplugin("capturemanager")
         with capture.global_and_fixture_disabled():

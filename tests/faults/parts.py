@@ -79,9 +79,6 @@ class Parts(Site):
         keys = self.queue.keys(f"mayfly:alive:{part}*")
         return max((float(raw) for raw in self.queue.mget(keys) if raw), default=0.0)
 
-    def await_worker(self, name: str) -> None:
-        eventually(lambda: self.queue.exists(f"mayfly:alive:{name}"), within=60, log=self.log)
-
     @property
     def workers(self) -> set[str]:
         """Session workers whose process lives."""
@@ -140,8 +137,11 @@ class Parts(Site):
 @contextmanager
 def parts_of_a_system(data: Path, prepared: Path, **settings: str) -> Iterator[Parts]:
     """Its folder and its Valkey; the caller starts the rest."""
-    shutil.copytree(prepared, data, ignore=shutil.ignore_patterns("static"), dirs_exist_ok=True)
+    unused = shutil.ignore_patterns("static", "streams")
+    shutil.copytree(prepared, data, ignore=unused, dirs_exist_ok=True)
     (data / "static").mkdir()
+    # Only ever read.
+    (data / "streams").symlink_to(prepared / "streams")
     run_dir = Path(tempfile.mkdtemp(prefix="mayfly-faults-"))
     address = f"unix://{run_dir / 'valkey.sock'}"
     env = {

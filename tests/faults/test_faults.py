@@ -129,14 +129,12 @@ async def stopped(scenario: Scenario, stops: int) -> None:
 
 async def frozen(scenario: Scenario, times: int) -> None:
     """First one that serves, then one that is about to flush: both find themselves over."""
-    parts = scenario.world.parts
     for early, late in halves(scenario.people, times):
         holder = await scenario.a_holder(early)
         await thaw_when_dead(scenario, holder.id, holder.worker)
         await wake(late)
         await a_zombie_that_flushes(scenario)
         scenario.kills += 2
-    parts.start_worker()
 
 
 async def a_zombie_that_flushes(scenario: Scenario) -> None:
@@ -147,15 +145,14 @@ async def a_zombie_that_flushes(scenario: Scenario) -> None:
         parts.signal(other, SIGKILL)
     parts.signal(holder.worker, SIGTERM)
     await scenario.until(lambda: scenario.state_of(holder.id) == "completing", "it does not stop")
-    await thaw_when_dead(scenario, holder.id, holder.worker, parts.start_worker)
+    await thaw_when_dead(scenario, holder.id, holder.worker)
 
 
-async def thaw_when_dead(
-    scenario: Scenario, session: str, worker: str, meanwhile: Any = lambda: None
-) -> None:
+async def thaw_when_dead(scenario: Scenario, session: str, worker: str) -> None:
+    """Freeze a worker, and let it go on when its session is dead and another is in its place."""
     parts = scenario.world.parts
     parts.signal(worker, SIGSTOP)
-    meanwhile()
+    parts.start_worker()
     await scenario.until(lambda: scenario.state_of(session) == "dead", "it is not declared dead")
     await scenario.until(scenario.world.serving, "nobody takes its place")
     parts.signal(worker, SIGCONT)
