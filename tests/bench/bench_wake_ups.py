@@ -17,17 +17,13 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-import msgspec
 import uvloop
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from aggregation.clock import ManualClock
-from aggregation.protocol.approval import key_id
 from aggregation.protocol.sealing import SessionKeys
-from aggregation.protocol.session_key import sign_session_key
 from aggregation.protocol.shipped import shipped_catalog
-from aggregation.protocol.windows import Window
 from devices_sim.device.api_client import DeviceApi, connected
 from devices_sim.device.library import Library
 from devices_sim.device.phone import Phone
@@ -43,6 +39,7 @@ from tests.portal.device_api.front_end import (
     running_front_end,
     running_uvicorn,
 )
+from tests.portal.device_api.signed import signed_task
 
 PHONES, AT_ONCE, ROUNDS, CALLS = 200, 64, 15, 4
 NEXT = WEEK.next()
@@ -75,8 +72,8 @@ def figures() -> Iterator[Figure]:
         for one in (before, session):
             front_end.open_queue(one)
         front_end.publish(
-            _open_task(peer, keys, session, NEXT),
-            {**_open_task(peer, keys, before, WEEK), "task": "last-week"},
+            signed_task(peer, keys, session, NEXT),
+            {**signed_task(peer, keys, before, WEEK), "task": "last-week"},
         )
         CLOCK.set(NEXT.end + timedelta(hours=1))
         costs = _costs(
@@ -120,29 +117,6 @@ def _a_week_old(peer: Peer, library: Library) -> tuple[bytes, str]:
 def _phone(api: DeviceApi, peer: Peer, library: Library, blob: bytes | None) -> Phone:
     parts = (CATALOG, peer.pins, api, CLOCK, Random(1), "DE")
     return Phone(MemoryStorage(blob), *parts, library=library, log_entries=8)
-
-
-def _open_task(peer: Peer, keys: SessionKeys, session: str, window: Window) -> dict[str, Any]:
-    revision = peer.revisions[0]
-    task, public = revision.client_task, keys.public
-    signature = sign_session_key(
-        peer.worker_key, session=session, client_task=revision.sha256, public=public
-    )
-    opened = {"id": session, "public_key": public.hex(), "signature": signature.hex(), "load": 0.0}
-    return {
-        "task": revision.task,
-        "client_task": revision.sha256,
-        "populations": ["all"],
-        "window_unit": "week",
-        "windows": [window.id],
-        "eligibility": msgspec.to_builtins(task.eligibility),
-        "schedule": msgspec.to_builtins(task.schedule),
-        "approval": msgspec.to_builtins(revision.approval),
-        "signature": revision.signature.hex(),
-        "key_id": key_id(peer.approval_key.public_key()),
-        "max_sealed": 5000,
-        "sessions": [opened],
-    }
 
 
 def _woken(front_end: FrontEnd, peer: Peer, library: Library, blob: bytes) -> None:
