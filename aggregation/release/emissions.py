@@ -34,7 +34,7 @@ from aggregation.release.tables import Note, Table, shown
 COLUMN: Final = "co2e_kg"
 DISTANCE, ACTIVITY, COUNTRY = "distance_km", "activity", "country"
 # Where the factors of a row come from.
-BASES: Final = ("the country's own figures", "averages", "partly averages")
+BASES: Final = ("the country's own factors", "average factors", "partly average factors")
 
 
 @dataclass(frozen=True, eq=False)

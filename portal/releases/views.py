@@ -11,7 +11,7 @@ from aggregation.errors import Problem
 from portal.releases import selectors
 from portal.releases.finding import find_release, find_whole_release
 from portal.releases.models import Release
-from portal.releases.reading import DOWN, UP
+from portal.releases.reading import DOWN, UP, count_suppressed
 from portal.releases.showing import TOTAL, Shown, pages
 from portal.releases.signing import read_card
 from portal.releases.verification import checks_of
@@ -68,6 +68,7 @@ def _tables(request: HttpRequest, release: Release) -> dict[str, Any]:
         "sort": column.value,
         "order": order,
         "with_parts": request.GET.get("parts") == "1",
+        "hidden": count_suppressed(file, layout),
     }
 
 

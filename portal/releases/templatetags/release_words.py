@@ -32,13 +32,12 @@ def interval(number: Number) -> SafeString | str:
 
 @register.filter
 def parts(number: Number) -> str:
-    """`noise ± 380, clipping ± 150, correction +1.2 %`: what its interval is made of."""
+    """`noise ± 380, clipping ± 15, correction +1.2 %`: what its interval is made of."""
     if number.value is None:
         return ""
-    places = _places(number.half_width or 0.0)
-    words = [f"noise ± {_written(number.noise or 0.0, places)}"]
+    words = [f"noise ± {_width(number.noise or 0.0)}"]
     if number.clip_uncertainty is not None:
-        words.append(f"clipping ± {_written(number.clip_uncertainty, places)}")
+        words.append(f"clipping ± {_width(number.clip_uncertainty)}")
     if number.clip_correction:
         words.append(f"correction {100 * number.clip_correction:+.2g} %".replace("-", "−"))
     return ", ".join(words)
@@ -60,6 +59,10 @@ def _places(half_width: float) -> int:
     if not 0 < half_width < math.inf:
         return 0
     return _DIGITS - 1 - math.floor(math.log10(half_width))
+
+
+def _width(half_width: float) -> str:
+    return _written(half_width, _places(half_width))
 
 
 def _written(number: float, places: int) -> str:

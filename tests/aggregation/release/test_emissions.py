@@ -84,8 +84,8 @@ def test_cells_are_kilometres_times_their_factor() -> None:
     told = [None if a else basis.texts[c] for a, c in zip(basis.absent, basis.codes, strict=True)]
     assert told[0] is None  # nothing burnt, nothing averaged
     by_place = np.array(told, dtype=object).reshape(4, 3, 2)
-    assert by_place[2, 1, 0] == "the country's own figures"
-    assert by_place[3, 1, 0] == "averages"
+    assert by_place[2, 1, 0] == "the country's own factors"
+    assert by_place[3, 1, 0] == "average factors"
 
 
 def test_sums_are_of_all_cells() -> None:
@@ -100,7 +100,7 @@ def test_sums_are_of_all_cells() -> None:
     by_country = tables["country", "direction"].column("co2e_kg").values.reshape(4, 2)
     np.testing.assert_allclose(by_country, cells.sum(axis=1), rtol=1e-12)
     basis = tables[()].column("co2e_kg").notes[0]
-    assert basis.texts[basis.codes[0]] == "partly averages"
+    assert basis.texts[basis.codes[0]] == "partly average factors"
 
 
 def test_the_interval_of_a_cell_is_that_of_its_kilometres() -> None:
