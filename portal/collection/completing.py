@@ -19,7 +19,7 @@ from portal.collection import handing_over, live
 from portal.collection.ending import find_takers
 from portal.collection.fleet_counts import note_refused
 from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
-from portal.collection.leaving import Leaving, make_ready
+from portal.collection.leaving import Leaving, make_keys, make_ready
 from portal.collection.models import HandOver, Session
 from portal.collection.placing import bury
 from portal.collection.run import Run, look_seconds, rest, where
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 BATCH = 500
 # A flush that the database's own rules refuse does not pass the next time either.
 MOST_REFUSALS = 3
-_TROUBLE = (DatabaseError, redis.RedisError)
+_TROUBLE = (DatabaseError, redis.RedisError, OSError)
 
 
 def complete(run: Run) -> None:
@@ -43,6 +43,7 @@ def complete(run: Run) -> None:
         # Its devices find no receipt and send again: all of them alike, whatever it held.
         bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
         return
+    _until(run, lambda: _has_keys(run))
     leaving = make_ready(
         session=run.row,
         summing=run.summing,
@@ -88,6 +89,13 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
             if time.monotonic() >= deadline:
                 return None
         _pause(run)
+
+
+def _has_keys(run: Run) -> bool:
+    """While nothing is consumed yet: a key folder that is full or away is waited for."""
+    big = set(run.summing.windows_held) - set(run.summing.windows_small)
+    make_keys(session=run.row, windows=big, clock=run.clock)
+    return True
 
 
 def _in_grace(run: Run) -> list[Window]:

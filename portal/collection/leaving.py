@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from aggregation.clock import Clock
 from aggregation.partials.envelope import Label, seal_partial
+from aggregation.partials.keys import KeyName
 from aggregation.protocol.refusal import Reason
 from aggregation.protocol.windows import Window
 from aggregation.sessions.completion import Big, Small
@@ -74,6 +75,13 @@ def make_ready(
         },
         refused=completion.counts,
     )
+
+
+def make_keys(*, session: Session, windows: Collection[Window], clock: Clock) -> None:
+    """Have today's keys for these windows. Raises OSError if the key folder is full or away."""
+    keys, today = partial_keys(), clock.now().astimezone(UTC).date()
+    for window in windows:
+        keys.for_sealing(KeyName(session.revision.task.name, window.id, 1, today))
 
 
 def _sealed(session: Session, big: Big, today: date) -> Sealed:

@@ -1,5 +1,6 @@
 """The one flush: fenced, whole, and once, with real commits on both databases."""
 
+import shutil
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -9,11 +10,12 @@ from django.db import OperationalError, transaction
 
 from portal.audit.services import move
 from portal.audit.verification import verify_log
-from portal.collection import completing, placing
+from portal.collection import completing, live, placing
 from portal.collection.flushing import SessionOver, TakerGone, flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import HandOver, Partial, Receipts, Session
 from portal.tasks.models import TaskWindow
+from tests.parts import eventually
 from tests.portal.collection.collecting import MIN
 
 pytestmark = pytest.mark.databases
@@ -200,6 +202,27 @@ def test_a_database_that_was_away_is_asked_again(collecting):
 
     completing._settle(run, Session.State.FLUSHED, attempt)
     assert len(attempts) == 3
+    assert Partial.objects.count() == 1
+
+
+def test_a_key_folder_that_is_away_is_waited_for(collecting, keys):
+    run = collecting.by_hand([FIRST], MIN)
+    shutil.rmtree(keys / "partials", ignore_errors=True)
+    (keys / "partials").write_text("no folder")
+
+    def complete():
+        with collecting.in_thread():
+            completing.complete(run)
+
+    collecting.threads.append(threading.Thread(target=complete, daemon=True))
+    collecting.threads[-1].start()
+    # It has met the trouble once it beats, which it does only between two attempts.
+    collecting.until(run.row.pk, "completing")
+    live.forget(run.row.pk)
+    eventually(lambda: live.alive([run.row.pk]), within=60)
+    assert nothing_is_stored()
+    (keys / "partials").unlink()
+    collecting.until(run.row.pk, "flushed")
     assert Partial.objects.count() == 1
 
 
