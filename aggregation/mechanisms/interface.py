@@ -97,6 +97,8 @@ class Arithmetic:
         return first + np.arange(len(self.metrics))
 
     def _apply(self, factors: Floats, ranks: NDArray[np.integer], rows: Floats) -> Floats:
+        if factors.ndim == 2 and len(factors) == 1:
+            return rows * factors
         if len(factors) > 1:
             own = factors[self.slicing.of(ranks)]
         else:

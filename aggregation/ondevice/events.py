@@ -50,7 +50,7 @@ class StreamLoader:
 
     def rows(self, events: Iterable[Event], window: Window) -> Iterator[Row]:
         """Rows of the events that lie in the window, stamped with it."""
-        start, end, stamp = window.start.timestamp(), window.end.timestamp(), window.id
+        (start, end), stamp = window.span, window.id
         pick, stamps = self._pick, self._stamps
         for event in events:
             if start <= event.time < end:

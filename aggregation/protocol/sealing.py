@@ -11,6 +11,7 @@ on the way.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from cryptography.exceptions import InvalidTag
@@ -95,12 +96,18 @@ class SessionKeys:
 
 def _seal(plain: bytes, public: bytes, info: bytes) -> bytes:
     try:
-        return _SUITE.encrypt(plain, X25519PublicKey.from_public_bytes(public), info=info)
+        return _SUITE.encrypt(plain, _public_key(public), info=info)
     except ValueError:
         raise Problem(
             "This is not a public key that anything can be sealed to.",
             hint="A session's key is 32 bytes, a point of X25519 of full order.",
         ) from None
+
+
+@lru_cache(maxsize=256)
+def _public_key(public: bytes) -> X25519PublicKey:
+    """Many devices seal to one session; each with an ephemeral key of its own."""
+    return X25519PublicKey.from_public_bytes(public)
 
 
 def _update_info(*, client_task: str, session: str, update: str) -> bytes:

@@ -69,6 +69,11 @@ class Window:
         return self.start + _LENGTH[self.unit]
 
     @cached_property
+    def span(self) -> tuple[float, float]:
+        """Start and end in seconds since 1970."""
+        return self.start.timestamp(), self.end.timestamp()
+
+    @cached_property
     def id(self) -> str:
         """Equal to `privacy_time_unit` on the device: the first moment, to the hour or the day."""
         return self.start.isoformat()[

@@ -50,7 +50,7 @@ def purge(state: State, catalog: Catalog, *, now: float) -> None:
 
 def any_within(state: State, streams: Iterable[str], windows: Iterable[Window]) -> bool:
     """Whether any event of these streams lies in any of these windows."""
-    spans = [(w.start.timestamp(), w.end.timestamp()) for w in windows]
+    spans = [window.span for window in windows]
     return any(
         start <= event.time < end
         for name in streams

@@ -94,9 +94,9 @@ def windows_refused(
     approved, agreed = _moment(approval), consent.since(state, task.reads)
     refused = {}
     for window in windows:
-        if window.start.timestamp() < approved:
+        if window.span[0] < approved:
             refused[window] = f"{window.id} began before the task was approved."
-        elif window.start.timestamp() < agreed:
+        elif window.span[0] < agreed:
             refused[window] = f"{window.id} began before you agreed to what it reads."
     return refused
 

@@ -45,8 +45,8 @@ def waiting(
     return [
         window
         for window in sorted(set(listed))
-        if window.end.timestamp() <= now
-        and window.start.timestamp() >= state.started
+        if window.span[1] <= now
+        and window.span[0] >= state.started
         and window.id not in on_their_way
         and not is_processed(mine, window)
         and not is_processed(its, window)
