@@ -59,7 +59,7 @@ async def _check_in(call: Call) -> Offers:
     call.log("check_in", phone.population, size=call.did.meter.up - before)
     _keep_hint(call, offers.next_check_in)
     listed = {(o.task, o.client_task, window) for o in offers.tasks for window in o.windows}
-    call.did.given_up += settling.give_up_unlisted(call.state, listed, now=call.now)
+    call.did.released += settling.give_up_unlisted(call.state, listed, now=call.now)
     return offers
 
 

@@ -38,10 +38,11 @@ class WakeUp:
     stopped: str = ""
     said: list[str] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    # Windows that the server says are counted, that are not and may be sent again, and that are
-    # given up.
+    # Windows that the server says are counted, that are not known to be and may be sent again,
+    # whose release began before anything was known, and that are given up for another reason.
     counted: int = 0
     again: int = 0
+    released: int = 0
     given_up: int = 0
     # One sentence each, as in the log.
     refusals: list[str] = field(default_factory=list)

@@ -19,6 +19,8 @@ class Report:
     sent: int = 0
     # Windows of updates, by what became of them.
     counted: int = 0
+    # Sent, and released before a phone heard of it: most are counted, nobody tells which.
+    released: int = 0
     again: int = 0
     given_up: int = 0
     on_their_way: int = 0
@@ -36,6 +38,7 @@ class Report:
         self.sent += len(did.sent)
         self.counted += did.counted
         self.again += did.again
+        self.released += did.released
         self.given_up += did.given_up
         self.turned_away += did.turned_away
         self.unanswered += did.stopped in (BUSY, NO_ANSWER)
@@ -48,9 +51,11 @@ class Report:
             yield f"{self.dropped:,} events were not kept: older than their time to live"
         yield (
             f"updates sent: {self.sent:,}, still on their way: {self.on_their_way:,}; "
-            f"windows counted: {self.counted:,}, not at the first try: {self.again:,}, "
+            f"windows counted: {self.counted:,}, released before word came: {self.released:,}, "
             f"given up: {self.given_up:,}"
         )
+        if (again := self.again - self.released) > 0:
+            yield f"windows not counted at the first try: {again:,}"
         yield f"turned away: {self.turned_away:,}; without an answer: {self.unanswered:,}"
         yield f"refused by phones: {self.refusals.total():,}"
         yield from (f"  {times:,} × {why}" for why, times in self.refusals.most_common(10))

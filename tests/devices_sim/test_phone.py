@@ -252,7 +252,7 @@ def test_a_window_that_closed_is_given_up(
     clock.advance(timedelta(days=8))
     peer.flush_all()  # its grace is over: dropped
     did = awake(phone)
-    assert (did.counted, did.again, did.sent) == (0, 1, [])
+    assert (did.counted, did.again, did.released, did.sent) == (0, 1, 1, [])
     assert "weekly-trips, 2026-11-09: given up." in [line.what for line in phone.log]
     assert phone.load().tasks["weekly-trips"].again == {}
     assert peer.counted == {}
