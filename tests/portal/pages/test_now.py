@@ -27,7 +27,7 @@ def test_devices_are_counted_in_two_digits(signed_in: Callable[..., Client]) -> 
 
 
 def test_guests_are_told_nothing(db: None, client: Client) -> None:
-    assert client.get("/now").status_code == 302
+    assert client.get("/now").status_code == 403
     assert "data-now" not in client.get("/").content.decode()
 
 
