@@ -1,8 +1,7 @@
 """Pace: how a simulated week is spread over real time, so that it can be watched.
 
-Phones send a week's windows on the day after it, and look back on its last day: those two get most
-of the time. The speed depends on the civil moment alone, so whoever knows the pace can tell when
-a civil moment will come.
+Phones send a week's windows on the day after it: that day gets half of the time. The speed depends
+on the civil moment alone, so whoever knows the pace can tell when a civil moment will come.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _THURSDAY: Final = 3
 @dataclass(frozen=True)
 class Pace:
     # Real seconds of each civil day, from Monday.
-    days: tuple[float, float, float, float, float, float, float]
+    days: tuple[float, ...]
 
     @property
     def speeds(self) -> frozenset[float]:
@@ -42,8 +41,8 @@ def _days(start: float, end: float) -> Iterator[tuple[float, float]]:
 
 
 # A week a minute, to see the first releases soon; then one in ten.
-QUICK: Final = Pace((30.0, 2.0, 2.0, 2.0, 2.0, 2.0, 20.0))
-CALM: Final = Pace((300.0, 20.0, 20.0, 20.0, 20.0, 20.0, 200.0))
+QUICK: Final = Pace((30.0, *[5.0] * 6))
+CALM: Final = Pace((300.0, *[50.0] * 6))
 
 
 # Civil seconds a second, as long as phones that cannot keep up are waited for.
