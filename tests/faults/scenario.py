@@ -53,6 +53,8 @@ async def a_window(
         clock.set(window.start + timedelta(minutes=30))
         for person in people:
             person.travel(clock.now(), world.catalog)
+        if not world.parts.heard_from("sessions@"):
+            world.parts.start_worker()
         made = Scenario(world, fault, window, people, api, port, world.parts.memory_mb())
         clock.set(window.end + timedelta(minutes=5))
         await made.until(world.serving, "no session serves the window")
