@@ -74,13 +74,21 @@ Fit = Callable[[Event], bool]
 def fit_of(name: str, catalog: Catalog) -> Fit:
     """Whether an event is one of this stream: its columns, their types, domains and minima."""
     stream = stream_of(name, catalog)
-    checks = [misfit_of(c, catalog) for name in event_columns(stream) if (c := stream.column(name))]
+    columns = [column for name in event_columns(stream) if (column := stream.column(name))]
+    checks = [misfit_of(column, catalog) for column in columns]
+    # Text of a domain needs no more than a look into it; whatever is not there is judged in full.
+    domains = [
+        frozenset(catalog.domain(c.domain)) if c.domain and c.type == "text" else frozenset()
+        for c in columns
+    ]
 
     def fits(event: Event) -> bool:
         if len(event.values) != len(checks) or not math.isfinite(event.time):
             return False
-        pairs = zip(checks, event.values, strict=True)
-        return not any(misfit(value) for misfit, value in pairs)
+        for value, known, misfit in zip(event.values, domains, checks, strict=True):
+            if not (type(value) is str and value in known) and misfit(value):
+                return False
+        return True
 
     return fits
 
