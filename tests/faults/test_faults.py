@@ -185,9 +185,14 @@ async def emptied(scenario: Scenario, kills: int) -> None:
         await wake(late)
     await scenario.settle()
     # Sessions end, as they do at least every hour, and those whose update was lost hear of it.
-    for session in await scenario.until(scenario.world.holding, "nobody holds anything"):
-        parts.signal(session.worker, SIGTERM)
+    holders = await scenario.until(scenario.world.holding, "nobody holds anything")
+    for worker in {one.worker for one in holders}:
+        parts.signal(worker, SIGTERM)
         parts.start_worker()
+    await scenario.until(
+        lambda: all(scenario.state_of(one.id) in ("flushed", "dead") for one in holders),
+        "a session does not end",
+    )
     await scenario.settle()
 
 
