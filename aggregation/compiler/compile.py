@@ -32,7 +32,7 @@ from aggregation.compiler.tree import WINDOW, Block, Select
 from aggregation.compiler.walks import selects
 from aggregation.protocol import device_facts
 from aggregation.protocol.anonymization import ClipUncertainty
-from aggregation.protocol.client_task import ClientTask, Eligibility, Schedule
+from aggregation.protocol.client_task import ClientTask, Eligibility, Schedule, digest_of_name
 from aggregation.protocol.server_config import Aggregation, ServerConfig
 from aggregation.protocol.spec import Spec, decimal_text, with_decimals
 from aggregation.protocol.streams import Catalog
@@ -216,6 +216,7 @@ class _Compilation:
         spec = self.spec
         declared = [s for s in self.catalog if s.name in spec.streams]
         return ClientTask(
+            task=digest_of_name(spec.name),
             reads=reads_of(device),
             streams={s.name: s.sha256 for s in sorted(declared, key=lambda s: s.name)},
             populations=tuple(sorted(spec.populations)),

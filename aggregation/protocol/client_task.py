@@ -41,10 +41,18 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     conditions: tuple[str, ...]
 
 
+def digest_of_name(name: str) -> str:
+    """A task's name as devices see it: nothing that an analyst wrote as prose leaves the portal."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
 class ClientTask(msgspec.Struct, frozen=True, kw_only=True):
     """One revision's work on a device."""
 
     version: int = 1
+    # Of its name (`digest_of_name`): two tasks that ask the same have two client tasks, each
+    # approved, charged and answered apart.
+    task: str
     # Stream → the columns the query reads: nothing else is loaded into the query's database.
     reads: dict[str, tuple[str, ...]]
     # Stream → hash of its declared schema.

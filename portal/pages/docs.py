@@ -19,7 +19,7 @@ class Group:
 
 
 CONTENTS = (
-    Group("Start here", ("index", "running", "simulated-phones", "flow")),
+    Group("Start here", ("index", "running", "first-release", "simulated-phones", "flow")),
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
     Group("Asking", ("task-spec", "sql-rules", "tasks")),
     Group("Answers", ("releases", "verify-a-release")),

@@ -43,6 +43,15 @@ def test_nothing_an_analyst_wrote_as_prose_is_in_it(name: str) -> None:
     assert spoken == json.loads(_output(case))
 
 
+def test_another_task_that_asks_the_same_has_a_client_task_of_its_own() -> None:
+    """Phones answer a client task once a window: two tasks of one would starve each other."""
+    plain = GOOD["basics: the flagship task"]
+    other = Case("other", {**plain.document, "name": "another-name"})
+    one, another = (json.loads(_output(case))["client_task"] for case in (plain, other))
+    assert one.pop("task") != another.pop("task")
+    assert one == another
+
+
 def test_the_spelling_of_a_query_does_not_change_its_client_task() -> None:
     plain = GOOD["basics: the flagship task"]
     sql = plain.document["client_sql"].replace("region", "REGION").replace("FROM", "/* hi */ from")

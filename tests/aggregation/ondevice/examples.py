@@ -5,7 +5,7 @@ from typing import Any
 
 from aggregation.ondevice.events import Event
 from aggregation.protocol.anonymization import JointClipping
-from aggregation.protocol.client_task import ClientTask, Eligibility, Key, Schedule
+from aggregation.protocol.client_task import ClientTask, Eligibility, Key, Schedule, digest_of_name
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Unit, Window
 
@@ -32,6 +32,7 @@ def client_task(catalog: Catalog, **changes: Any) -> ClientTask:
     )
     keys = changes.pop("keys", ("region", "activity", "direction"))
     defaults: dict[str, Any] = {
+        "task": digest_of_name("weekly-trips"),
         "reads": reads,
         "streams": {s.name: s.sha256 for s in catalog if s.name in reads},
         "populations": ("all",),

@@ -17,7 +17,7 @@ from aggregation.protocol.anonymization import (
     Rotated,
 )
 from aggregation.protocol.approval import Approval, approval_of
-from aggregation.protocol.client_task import ClientTask, Eligibility, Key, Schedule
+from aggregation.protocol.client_task import ClientTask, Eligibility, Key, Schedule, digest_of_name
 from aggregation.protocol.domains import Domain
 from aggregation.protocol.shipped import ACTIVITIES, shipped_catalog
 from aggregation.protocol.windows import Unit
@@ -67,6 +67,7 @@ def choices(name: str, *values: str) -> Key:
 
 def client_task(**changes: Any) -> ClientTask:
     defaults: dict[str, Any] = {
+        "task": digest_of_name("weekly-trips"),
         "reads": {"trips": ("activity", "distance_km", "duration_min", "privacy_time_unit",
                             "region")},
         "streams": {"trips": CATALOG.stream("trips").sha256},  # type: ignore[union-attr]
