@@ -126,16 +126,15 @@ def test_a_mechanism_can_be_changed_and_changed_back(page: Page, name: str) -> N
 
 
 def test_clip_uncertainty_is_filled_in_by_metric(page: Page, name: str) -> None:
-    begin(page, name)
-    page.get_by_label("Clip uncertainty of num_trips, random").fill("0.5")
+    begin(page, name, "Cycling by hour")
+    page.get_by_label("Clip uncertainty of rides, random").fill("0.5")
     missing = page.get_by_text("The field 'source' is missing in anonymization.clip_uncertainty.")
     expect(missing.first).to_be_visible()
-    page.get_by_label("Events are counted by").fill("num_trips")
+    page.get_by_label("Events are counted by").fill("rides")
     page.get_by_label("Where the clip uncertainty comes from").fill("A survey")
-    for metric in ("distance_km", "duration_min"):
-        page.get_by_label(f"Clip uncertainty of {metric}, random").fill("1.5")
+    page.get_by_label("Clip uncertainty of distance_km, random").fill("1.5")
     expect(page.locator("#stops")).to_contain_text("accepts")
-    expect(page.get_by_text("num_trips gets ± 0.5 % for clipping")).to_be_visible()
+    expect(page.get_by_text("rides gets ± 0.5 % for clipping")).to_be_visible()
     page.get_by_label("Clip uncertainty of distance_km, together").fill("2")
     invalid = page.get_by_label("Clip uncertainty of distance_km, together")
     expect(invalid).to_have_attribute("aria-invalid", "true")
