@@ -12,6 +12,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
   && echo $$p && break; done)
 
 export MAYFLY_PORT ?= $(PORT)
+# A dozen processes start here: what one of them has compiled, the others need not.
+unexport PYTHONDONTWRITEBYTECODE
 
 run: setup ## set up what is missing, then run the whole system (PORT=8000)
 	@exec $(PY) manage.py up
