@@ -182,6 +182,8 @@ CELERY_BROKER_URL = BROKER_URL.replace("unix://", "redis+socket://")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # Longer than the longest session: a job that runs past it would be delivered a second time.
+# A Valkey that is started again is there within seconds: messages wait for it.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 10, "interval_step": 0.2, "interval_max": 1}
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 86_400, "socket_keepalive": True}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False

@@ -132,16 +132,19 @@ async def frozen(scenario: Scenario, times: int) -> None:
     for early, late in halves(scenario.people, times):
         holder = await scenario.a_holder(early)
         await thaw_when_dead(scenario, holder.id, holder.worker)
-        await wake(late)
-        await a_zombie_that_flushes(scenario, [*early, *late])
+        await wake(early)
+        await a_zombie_that_flushes(scenario, late)
         scenario.kills += 2
 
 
 async def a_zombie_that_flushes(scenario: Scenario, people: list[Person]) -> None:
-    """It waits for somebody to take over, is frozen, and wakes when that one is there."""
-    parts = scenario.world.parts
-    for _ in range(10):
-        holder = await scenario.a_holder(people)
+    """It waits for somebody to take over, is frozen, and wakes when that one is there.
+
+    Some of these people send at each try, so that there is always a session that holds some.
+    """
+    parts, share = scenario.world.parts, -(-len(people) // 10)
+    for start in range(0, len(people), share):
+        holder = await scenario.a_holder(people[start : start + share])
         for other in parts.workers - {holder.worker}:
             parts.signal(other, SIGKILL)
         parts.signal(holder.worker, SIGTERM)
