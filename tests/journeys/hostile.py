@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from aggregation.protocol.sealing import seal
 from aggregation.protocol.update import FILLER
 from aggregation.protocol.update_layout import encode
 from devices_sim.device.api_client import HttpApi, Meter
-from devices_sim.device.once_only import Answer, Queued
+from devices_sim.device.once_only import Queued, SessionShut
 
 BOUND = 2**20
 SMALLEST = -(2**63)
@@ -59,32 +61,36 @@ async def attack(api: HttpApi, task: ClientTask, window: str, other: str) -> lis
     """Send each bad update under an assignment of its own; all answers are alike."""
     sent = []
     for reason, plain in bad_updates(task, window, other):
-        place = await _place(api, task)
-        await _upload(api, place, _sealed(plain, place))
+        await _send(api, task, partial(_sealed, plain))
         sent.append(reason)
     fine = next(plain for reason, plain in bad_updates(task, window, other))[:-1]
     for twist in ("session", "update", "client_task", "tag", "key"):
-        place = await _place(api, task)
-        await _upload(api, place, _twisted(fine, place, twist))
+        await _send(api, task, partial(_twisted, fine, twist=twist))
         sent.append(Reason.CANNOT_OPEN)
     return sent
 
 
-async def _place(api: HttpApi, task: ClientTask) -> Assigned:
+async def _send(api: HttpApi, task: ClientTask, sealed: Callable[[Assigned], bytes]) -> None:
+    """Until a session has it. One may end in between; no answer tells anything about contents."""
+    for _ in range(600):
+        place = await _place(api, task)
+        if place is not None:
+            answer = await api.upload(
+                session=place.session, update=place.update, token=place.token,
+                sealed=sealed(place), meter=Meter(),
+            )  # fmt: skip
+            if answer != SessionShut():
+                assert answer == Queued()
+                return
+        await asyncio.sleep(0.1)
+    raise AssertionError("No session took a bad update.")
+
+
+async def _place(api: HttpApi, task: ClientTask) -> Assigned | None:
     wanted = Wanted(task="journey", client_task=task.sha256)
     request = AssignmentRequest(version=1, population="all", tasks=(wanted,))
     (place,) = (await api.assignments(request, Meter())).assignments
-    assert isinstance(place, Assigned)
-    return place
-
-
-async def _upload(api: HttpApi, place: Assigned, sealed: bytes) -> Answer:
-    """The answer tells nothing about what is inside."""
-    answer = await api.upload(
-        session=place.session, update=place.update, token=place.token, sealed=sealed, meter=Meter()
-    )
-    assert answer == Queued()
-    return answer
+    return place if isinstance(place, Assigned) else None
 
 
 def _sealed(plain: bytes, place: Assigned, **other: str) -> bytes:

@@ -47,7 +47,7 @@ server_sql: |
   FROM device_results GROUP BY country, activity, privacy_time_unit
 eligibility: {min_separation_windows: 1, require_events: true}
 schedule: {max_runs_per_day: 4, conditions: [idle]}
-aggregation: {min_contributions: 100, max_contributions: 150, max_session_minutes: 60, max_rows: 12}
+aggregation: {min_contributions: 100, max_contributions: 400, max_session_minutes: 60, max_rows: 12}
 anonymization:
   epsilon: 0.2
   mechanism: {kind: joint_clipping, clip: 20}
