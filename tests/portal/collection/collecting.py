@@ -188,7 +188,7 @@ class Collecting:
             said = live.statuses([session.pk]).get(session.pk)
             return said is not None and said["contributions"] == count
 
-        eventually(says_so, within=20)
+        eventually(says_so, within=90)
 
     def count(self, updates: list[str], *windows: str) -> None:
         """These updates are expected to count in these windows."""
