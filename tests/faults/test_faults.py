@@ -21,7 +21,7 @@ from tests.privacy.canary import sweep
 pytestmark = pytest.mark.solo
 # Processes that no fault here ends.
 ALWAYS = ("web", "jobs", "beat")
-MOST_GROWTH_MB = 100
+MOST_GROWTH_MB = 200
 
 
 @pytest.fixture

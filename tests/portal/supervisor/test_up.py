@@ -103,7 +103,7 @@ def test_an_orphaned_valkey_on_the_socket_is_replaced(system, lives):
 @pytest.mark.solo
 def test_a_killed_supervisor_takes_its_children_along_and_a_start_after_it_works(system, lives):
     system.stop(signal.SIGKILL)
-    eventually(lambda: not processes(system), within=10)
+    eventually(lambda: not processes(system), within=60)
     # The socket of the killed Valkey may still be there: a stale one is taken away.
     lives.append(start_system(system.data, MAYFLY_PORT=str(system.port)))
     eventually(lives[-1].is_ready, within=90, log=system.log)
