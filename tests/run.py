@@ -1,7 +1,5 @@
 """Every test, in four calls: in parallel on SQLite, in browsers, on PostgreSQL, one by one.
 
-The last two run side by side: tests with processes of their own mostly wait for them.
-
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
 
@@ -16,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 NO_TESTS = 5
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
@@ -42,14 +39,13 @@ def main() -> int:
     with prepared_once():
         for name in [n for n in ("parallel", "browser") if n in chosen]:
             codes[name] = pytest(calls[name]).finish()
-        solo = pytest(calls["solo"], aside=True) if "solo" in chosen else None
         if "postgresql" in chosen:
             with postgresql() as address:
                 codes["postgresql"] = pytest(
                     calls["postgresql"], TEST_DATABASE_URL=address
                 ).finish()
-        if solo:
-            codes["solo"] = solo.finish()
+        if "solo" in chosen:
+            codes["solo"] = pytest(calls["solo"]).finish()
     failed = [name for name, code in codes.items() if code not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
@@ -57,33 +53,21 @@ def main() -> int:
 
 @dataclass
 class Call:
-    """A pytest under way; what one says aside is shown when it has finished."""
+    """A pytest under way."""
 
-    words: str
     process: subprocess.Popen[bytes]
-    aside: IO[bytes] | None
     began: float
 
     def finish(self) -> int:
         code = self.process.wait()
-        if self.aside:
-            print(self.words, flush=True)
-            self.aside.seek(0)
-            print(self.aside.read().decode(errors="replace"), end="", flush=True)
         print(f"tests: {time.monotonic() - self.began:.0f} s", flush=True)
         return code
 
 
-def pytest(arguments: list[str], *, aside: bool = False, **variables: str) -> Call:
-    words = f"tests: pytest {' '.join(arguments)}"
-    if not aside:
-        print(words, flush=True)
-    place = tempfile.TemporaryFile() if aside else None  # noqa: SIM115 - read in `finish`
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments],
-        env={**os.environ, **variables}, stdout=place, stderr=place,
-    )  # fmt: skip
-    return Call(words, process, place, time.monotonic())
+def pytest(arguments: list[str], **variables: str) -> Call:
+    print(f"tests: pytest {' '.join(arguments)}", flush=True)
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return Call(subprocess.Popen(command, env={**os.environ, **variables}), time.monotonic())
 
 
 @contextmanager
