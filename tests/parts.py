@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 T = TypeVar("T")
 
 
-def eventually(condition: Callable[[], T], *, within: float = 10, log: Path | None = None) -> T:
+def eventually(condition: Callable[[], T], *, within: float = 60, log: Path | None = None) -> T:
     """Wait until the condition holds and give what it gave; fail with its last answer."""
     deadline = time.monotonic() + within
     last: Any = None

@@ -32,9 +32,11 @@ RECEIPTS = """
 SELECT r.session_id, r.ids FROM collection_receipts r
 JOIN tasks_taskwindow w ON w.id = r.window_id WHERE w.window = ?
 """
+# With its files made: what that takes in memory belongs to this window, not to the next.
 RELEASED = """
-SELECT r.noised FROM releases_release r JOIN tasks_taskwindow w ON w.id = r.window_id
-JOIN tasks_task t ON t.id = w.task_id WHERE t.name = 'faults' AND w.window = ?
+SELECT r.noised FROM releases_release r JOIN releases_rendering f ON f.release_id = r.id
+JOIN tasks_taskwindow w ON w.id = r.window_id JOIN tasks_task t ON t.id = w.task_id
+WHERE t.name = 'faults' AND w.window = ?
 """
 HOUR = timedelta(hours=1)
 # Generous: nothing is asserted about time.
@@ -92,6 +94,13 @@ class Scenario:
         """Wake whoever has something to do, until each update is where it counts, or is counted."""
         await self.send_until(lambda: not self._unsettled(self.people), self.people)
         await self.until(self._all_taken, "updates stay in a queue")
+
+    def awaited(self) -> list[Session]:
+        """Sessions that somebody's update went to and that have not said what became of it."""
+        rows = self.world.sessions()
+        asked = {session for one in self.people if (session := one.waits_for())}
+        found = {self.world.last(session, rows) for session in asked}
+        return [one for one in found if one.is_alive]
 
     async def a_holder(self, people: Sequence[Person]) -> Session:
         """These send, until a session says that it holds some: that one."""

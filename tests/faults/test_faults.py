@@ -21,7 +21,7 @@ from tests.privacy.canary import sweep
 pytestmark = pytest.mark.solo
 # Processes that no fault here ends.
 ALWAYS = ("web", "jobs", "beat")
-MOST_GROWTH_MB = 200
+MOST_GROWTH_MB = 100
 
 
 @pytest.fixture
@@ -188,12 +188,12 @@ async def emptied(scenario: Scenario, kills: int) -> None:
         await wake(late)
     await scenario.settle()
     # Sessions end, as they do at least every hour, and those whose update was lost hear of it.
-    holders = await scenario.until(scenario.world.holding, "nobody holds anything")
-    for worker in {one.worker for one in holders}:
+    awaited = scenario.awaited()
+    for worker in {one.worker for one in awaited}:
         parts.signal(worker, SIGTERM)
         parts.start_worker()
     await scenario.until(
-        lambda: all(scenario.state_of(one.id) in ("flushed", "dead") for one in holders),
+        lambda: all(scenario.state_of(one.id) in ("flushed", "dead") for one in awaited),
         "a session does not end",
     )
     await scenario.settle()

@@ -47,6 +47,7 @@ def test_without_valkey_nothing_is_accepted(
     assert_away(front_end, session)
     reply = front_end.ask("POST", "/device/v1/active", {"version": 1, "population": "DE"})
     assert reply.status == 503
+    eventually(lambda: "Open tasks cannot be read" in said())
     # It comes back empty: the session is over, and a new one can begin.
     front_end.valkey.start()
     eventually(lambda: front_end.upload(session).status == 410)
