@@ -91,7 +91,7 @@ def page(context: BrowserContext, site: Site, complaints: Complaints) -> Iterato
 def watch(context: BrowserContext, site: Site, complaints: Complaints) -> None:
     # Long enough for a machine that is busy with other tests; nothing waits that is there already.
     context.set_default_timeout(30_000)
-    expect.set_options(timeout=15_000)
+    expect.set_options(timeout=30_000)
 
     def asked(url: str) -> None:
         if not url.startswith((site.url + "/", "data:", "blob:")):

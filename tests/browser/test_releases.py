@@ -70,7 +70,7 @@ def address(site: Site) -> str:
     name = f"trips-{uuid4().hex[:8]}"
     window = site.shell(RELEASE.format(name=name), SPEC.format(name=name)).split()[-1]
     folder = site.data / "releases" / name / window
-    eventually((folder / "manifest.json").exists, within=60, log=site.log)
+    eventually((folder / "manifest.json").exists, log=site.log)
     return f"/releases/{name}/{window}"
 
 

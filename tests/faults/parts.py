@@ -55,7 +55,7 @@ class Parts(Site):
     def start_valkey(self) -> None:
         (self.run_dir / "valkey.sock").unlink(missing_ok=True)
         self.start("valkey", self._commands()["valkey"])
-        eventually(self._valkey_answers, within=60, log=self.log)
+        eventually(self._valkey_answers, log=self.log)
 
     def start_front_end(self, name: str, port: int, **settings: str) -> None:
         command = self._commands()["web"]

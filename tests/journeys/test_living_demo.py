@@ -53,7 +53,7 @@ def test_phones_live_a_week_and_it_is_released(demo: System) -> None:
     clock.set_speed(1)
     week = f"{MONDAY:%Y-%m-%d}"
     both = f"['country-modal-split {week}', 'weekly-trips {week}']"
-    found = eventually(lambda: _found(demo, both), within=60, log=demo.log)
+    found = eventually(lambda: _found(demo, both), log=demo.log)
     assert 20 < int(found.rsplit(" ", 1)[1]) <= 60
     demo.stop()
     assert "Traceback" not in demo.log.read_text()
@@ -63,7 +63,7 @@ def test_phones_live_a_week_and_it_is_released(demo: System) -> None:
 
 def _go(demo: System, clock: SimulatedClock, *, until: datetime, speed: float) -> None:
     clock.set_speed(speed)
-    eventually(lambda: clock.now() >= until, within=60, log=demo.log)
+    eventually(lambda: clock.now() >= until, log=demo.log)
 
 
 def _found(demo: System, both: str) -> str:

@@ -270,7 +270,7 @@ class Journey:
             assert {reason: found[reason] for reason in attacks} == attacks
             return found
 
-        assert eventually(refused, within=30, log=self.world.system.log)["duplicate"] > 0
+        assert eventually(refused, log=self.world.system.log)["duplicate"] > 0
 
     async def _live(self, day: Window) -> None:
         """A day passes, with its trips."""
@@ -295,7 +295,7 @@ class Journey:
         await asyncio.to_thread(self.world.go_to, moment, TASK, windows)
 
     def _wait_for_stored(self, people: list[Person]) -> None:
-        eventually(lambda: all(p.phone.load().pending for p in people), within=30)
+        eventually(lambda: all(p.phone.load().pending for p in people))
 
     def _note_in_time(self) -> None:
         """What is in a queue while its window is open is in time."""

@@ -63,7 +63,7 @@ class World:
             ready = all(offer["sessions"] for offer in offers)
             return at == moment and listed == wanted and ready
 
-        eventually(told, within=60, log=self.system.log)
+        eventually(told, log=self.system.log)
 
     def wait_until_taken(self) -> None:
         """Until the sessions have read all that was appended to their queues."""
@@ -72,7 +72,6 @@ class World:
                 self.queue.llen(key) <= 1
                 for key in self.queue.scan_iter(match="mayfly:session:*:updates", count=1000)
             ),
-            within=60,
             log=self.system.log,
         )
 

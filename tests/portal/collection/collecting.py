@@ -152,7 +152,7 @@ class Collecting:
             assert row.state in states or row.state in Session.ALIVE, row.state
             return row if row.state in states else None
 
-        return eventually(reached, within=20)
+        return eventually(reached)
 
     def send(self, session: Session, windows: list[str], count: int = 1) -> list[str]:
         """So many devices that each send one update with a part for each window; what got in."""
@@ -200,7 +200,7 @@ class Collecting:
 
     def join(self) -> None:
         for thread in self.threads:
-            thread.join(timeout=20)
+            thread.join(timeout=60)
             assert not thread.is_alive()
 
 

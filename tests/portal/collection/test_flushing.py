@@ -219,7 +219,7 @@ def test_a_key_folder_that_is_away_is_waited_for(collecting, keys):
     # It has met the trouble once it beats, which it does only between two attempts.
     collecting.until(run.row.pk, "completing")
     live.forget(run.row.pk)
-    eventually(lambda: live.alive([run.row.pk]), within=60)
+    eventually(lambda: live.alive([run.row.pk]))
     assert nothing_is_stored()
     (keys / "partials").unlink()
     collecting.until(run.row.pk, "flushed")

@@ -117,7 +117,7 @@ def test_it_waits_for_whoever_holds_the_window(collecting):
     ):
         pass
     # It never says that it is alive: the controller buries it, and nobody is waited for.
-    eventually(lambda: is_buried(collecting, zombie), within=20)
+    eventually(lambda: is_buried(collecting, zombie))
     assert gathered_sum(collecting, FIRST).contributions == 0
 
 

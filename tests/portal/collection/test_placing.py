@@ -43,7 +43,7 @@ def test_several_sessions_serve_a_revision_when_many_arrive(collecting):
         found = told(collecting)
         return found if {busy.pk, *placed} <= found.keys() else None
 
-    found = eventually(all_are_told, within=20)
+    found = eventually(all_are_told)
     # Devices go to those with room.
     assert found == {busy.pk: 0.5} | {one.pk: 0 for one in others}
 
@@ -73,7 +73,7 @@ def test_when_it_stays_calm_one_ends_and_nothing_is_lost(collecting, monkeypatch
     # Once what arrived a moment ago has faded.
     queue_client().flushdb()
     eventually(lambda: len(told(collecting)) == 2)
-    ended = eventually(lambda: retired(collecting), within=40)
+    ended = eventually(lambda: retired(collecting))
     assert ended.reason == "quiet"
     row = collecting.until(ended.pk, "flushed")
     assert row.pk == two.pk
@@ -101,7 +101,7 @@ def test_a_revision_without_a_session_gets_the_place_of_one_of_several(collectin
     def placed():
         return collecting.place()
 
-    (session_id,) = eventually(placed, within=30)
+    (session_id,) = eventually(placed)
     assert Session.objects.get(pk=session_id).revision == collecting.revision
     assert Session.objects.filter(reason="quiet", state="flushed").count() == 1
 

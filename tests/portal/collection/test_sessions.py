@@ -134,7 +134,7 @@ def test_a_lapsed_session_is_buried_and_replaced(collecting):
         (placed,) = collecting.place() or [None]
         return placed
 
-    placed = eventually(replaced, within=20)
+    placed = eventually(replaced)
     assert placed != zombie.row.pk
     assert Session.objects.get(pk=zombie.row.pk).reason == "lost"
     assert not queue_client().exists(live.key(zombie.row.pk, "updates"))

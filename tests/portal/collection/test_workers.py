@@ -67,7 +67,7 @@ class Watched:
             found = [s for t in tasks if t["task"] == TASK for s in t["sessions"]]
             return next((one for one in found if one["id"] not in but), None)
 
-        return eventually(told, within=60, log=self.system.log)
+        return eventually(told, log=self.system.log)
 
     def send(self, session, count):
         """So many devices, and wait until the session has them."""
@@ -86,7 +86,6 @@ class Watched:
             assert self.queue.rpushx(name, raw_update(update) + sealed)
         eventually(
             lambda: self._status(session)["contributions"] == count,
-            within=30,
             log=self.system.log,
         )
 
@@ -94,7 +93,7 @@ class Watched:
         return json.loads(self.queue.get(f"mayfly:session:{session['id']}:status") or "{}")
 
     def until(self, condition):
-        return eventually(lambda: condition(self.look()), within=60, log=self.system.log)
+        return eventually(lambda: condition(self.look()), log=self.system.log)
 
     def supervised_worker(self):
         """The process of the session worker that the supervisor keeps running."""
@@ -142,7 +141,7 @@ def second_worker(watched):
             start_new_session=True,
         )  # fmt: skip
     try:
-        eventually(lambda: watched.queue.exists("mayfly:alive:sessions@second"), within=60)
+        eventually(lambda: watched.queue.exists("mayfly:alive:sessions@second"))
         yield process
     finally:
         if process.poll() is None:

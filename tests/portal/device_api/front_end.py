@@ -209,7 +209,7 @@ def running_uvicorn(
             cwd=ROOT, env={**clean_environment(), **settings}, stdout=file, stderr=file,
         )  # fmt: skip
     try:
-        eventually(lambda: _listens(port, process), within=60, log=log)
+        eventually(lambda: _listens(port, process), log=log)
         yield port, process
     finally:
         process.kill()

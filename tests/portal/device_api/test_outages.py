@@ -88,9 +88,9 @@ def test_whatever_was_accepted_is_in_the_queue(front_end: FrontEnd, session: str
     for thread in threads:
         thread.start()
     for round_ in range(2):
-        eventually(lambda n=50 * (round_ + 1): len(accepted) >= n, within=30)
+        eventually(lambda n=50 * (round_ + 1): len(accepted) >= n)
         process.send_signal(signal.SIGSTOP)
-        eventually(lambda n=round_ + 1: len(refused) >= n, within=30)
+        eventually(lambda n=round_ + 1: len(refused) >= n)
         process.send_signal(signal.SIGCONT)
     done.set()
     for thread in threads:

@@ -26,14 +26,14 @@ def since(front_end: FrontEnd, before: Counter[str], wanted: dict[str, int]) -> 
         now = counted(front_end)
         return {name: now[name] - before[name] for name in wanted}
 
-    eventually(lambda: more() == wanted, within=60)
+    eventually(lambda: more() == wanted)
 
 
 def quiet(front_end: FrontEnd) -> Counter[str]:
     """What is counted once the calls so far are in: an odd one marks the end of them."""
     before = counted(front_end)["call.unknown.not_found|"]
     front_end.ask("GET", "/device/v1/no-such-call")
-    eventually(lambda: counted(front_end)["call.unknown.not_found|"] > before, within=60)
+    eventually(lambda: counted(front_end)["call.unknown.not_found|"] > before)
     return counted(front_end)
 
 

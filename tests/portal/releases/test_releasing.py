@@ -105,7 +105,7 @@ def test_five_jobs_at_once_make_one_release_each(collecting, parts):
 
     def job() -> None:
         with parts():
-            together.wait(timeout=20)
+            together.wait(timeout=60)
             running.release_due_windows(clock=collecting.clock)
 
     threads = [threading.Thread(target=job) for _ in range(5)]

@@ -65,7 +65,7 @@ def test_five_at_once_sign_one_manifest(released, parts):
 
     def job() -> None:
         with parts():
-            together.wait(timeout=20)
+            together.wait(timeout=60)
             rendering.render(release=whole_release(pk))
 
     threads = [threading.Thread(target=job) for _ in range(5)]
