@@ -11,6 +11,7 @@ on the way.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NoReturn
 
@@ -31,6 +32,11 @@ MAX_SEALED: Final = MAX_LENGTH + OVERHEAD
 _SUITE: Final = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 _UPDATE: Final = b"mayfly update 1\n"
 _HAND_OVER: Final = b"mayfly hand-over 1\n"
+
+# The raw bytes of an update's id, and what was sealed under it.
+SealedUpdate = tuple[bytes, bytes]
+# Gives the plain bytes of each, or nothing for one that does not open.
+Opener = Callable[[Sequence[SealedUpdate]], list[bytes | None]]
 
 
 def sealed_length(shape: Shape, windows: int) -> int:
@@ -75,6 +81,16 @@ class SessionKeys:
         info = _update_info(client_task=client_task, session=session, update=update)
         return self._open(sealed, info)
 
+    def opener(self, *, client_task: str, session: str) -> Opener:
+        """`open` for many updates of this session: what they have in common is prepared once."""
+        info = _UPDATE + raw_client_task(client_task) + raw_session(session)
+        private = self._private
+
+        def open_all(batch: Sequence[SealedUpdate]) -> list[bytes | None]:
+            return [_opened(sealed, private, info + update) for update, sealed in batch]
+
+        return open_all
+
     def open_state(
         self, sealed: bytes, *, from_session: str, to_session: str, window_id: str
     ) -> bytes:
@@ -82,16 +98,23 @@ class SessionKeys:
         return self._open(sealed, _hand_over_info(from_session, to_session, window_id))
 
     def _open(self, sealed: bytes, info: bytes) -> bytes:
-        try:
-            return _SUITE.decrypt(sealed, self._private, info=info)
-        except (InvalidTag, ValueError):
-            raise BadUpdate(Reason.CANNOT_OPEN) from None
+        plain = _opened(sealed, self._private, info)
+        if plain is None:
+            raise BadUpdate(Reason.CANNOT_OPEN)
+        return plain
 
     def __repr__(self) -> str:
         return "SessionKeys(withheld)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A session's keys are not copied or pickled: they live in one memory.")
+
+
+def _opened(sealed: bytes, private: X25519PrivateKey, info: bytes) -> bytes | None:
+    try:
+        return _SUITE.decrypt(sealed, private, info=info)
+    except (InvalidTag, ValueError):
+        return None
 
 
 def _seal(plain: bytes, public: bytes, info: bytes) -> bytes:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from aggregation.core.checks import Params, check_batch
 from aggregation.core.interface import Verdict, Verdicts
-from aggregation.protocol.ids import is_update_id
+from aggregation.protocol.ids import UPDATE_BYTES
 from aggregation.protocol.part import Integers, Parts
-from aggregation.protocol.refusal import BadUpdate, Reason
+from aggregation.protocol.refusal import Reason
 from aggregation.protocol.sealing import SessionKeys
 from aggregation.protocol.server_config import ServerConfig
 from aggregation.protocol.update import Batch, Shape, unpack_batch
@@ -50,11 +50,9 @@ class Intake(Withheld):
     """What one session opens with: its key, its task, and the ids that are spent."""
 
     def __init__(self, *, session: str, config: ServerConfig, keys: SessionKeys) -> None:
-        self._session = session
-        self._client_task = config.client_task
         self._shape = Shape.of(config)
         self._params = Params.of(config)
-        self._keys = keys
+        self._open_all = keys.opener(client_task=config.client_task, session=session)
         # Raw ids: in hex, one id would have several spellings.
         self._spent: set[bytes] = set()
 
@@ -81,23 +79,19 @@ class Intake(Withheld):
         self, batch: Sequence[Sealed], counts: Counter[Reason]
     ) -> Iterator[tuple[bytes, bytes]]:
         """Raw id and plain bytes of those that open; the first to open under an id spends it."""
-        for update, sealed in batch:
-            if not is_update_id(update):
-                counts[Reason.CANNOT_OPEN] += 1
-                continue
-            raw = bytes.fromhex(update)
+        named = [(raw, sealed) for update, sealed in batch if (raw := _raw_id(update)) is not None]
+        counts[Reason.CANNOT_OPEN] += len(batch) - len(named)
+        fresh = [one for one in named if one[0] not in self._spent]
+        counts[Reason.DUPLICATE] += len(named) - len(fresh)
+        for (raw, _), plain in zip(fresh, self._open_all(fresh), strict=True):
+            # Again: an id may come twice in one batch.
             if raw in self._spent:
                 counts[Reason.DUPLICATE] += 1
-                continue
-            try:
-                plain = self._keys.open(
-                    sealed, client_task=self._client_task, session=self._session, update=update
-                )
-            except BadUpdate as refused:
-                counts[refused.reason] += 1
-                continue
-            self._spent.add(raw)
-            yield raw, plain
+            elif plain is None:
+                counts[Reason.CANNOT_OPEN] += 1
+            else:
+                self._spent.add(raw)
+                yield raw, plain
 
     def _verdicts(self, batch: Batch, count: int) -> Verdicts:
         """The first verdict on each update that is not `ACCEPTED`, in the order of its windows."""
@@ -107,3 +101,12 @@ class Intake(Withheld):
             found = check_batch(batch.parts[window], self._params)
             first[numbers] = np.where(first[numbers] == Verdict.ACCEPTED, found, first[numbers])
         return first
+
+
+def _raw_id(update: str) -> bytes | None:
+    """The bytes of an update's id in its one spelling: small letters, and nothing between them."""
+    try:
+        raw = bytes.fromhex(update)
+    except ValueError:
+        return None
+    return raw if len(raw) == UPDATE_BYTES and raw.hex() == update else None

@@ -85,8 +85,8 @@ class Session(Withheld):
         checked = self._intake().checked(batch, ever_open=self._ever_open, counts=counts)
         accepted = self._accumulated(checked, counts)
         self.accepted += accepted
-        self._counts.update(counts)
-        return Taken(accepted, dict(counts))
+        self._counts.update(+counts)
+        return Taken(accepted, dict(+counts))
 
     def take_over(self, state: bytes, *, from_session: str, window: Window) -> None:
         """Add the state of a window that another session handed over, opened by the caller.

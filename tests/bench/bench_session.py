@@ -16,7 +16,7 @@ from aggregation.core.checks import Params, check_batch
 from aggregation.protocol.client_task import Key
 from aggregation.protocol.ids import fresh_session_id, fresh_update_id
 from aggregation.protocol.part import Part
-from aggregation.protocol.sealing import SessionKeys, seal
+from aggregation.protocol.sealing import Opener, SessionKeys, seal
 from aggregation.protocol.update import Shape, pack, unpack_batch
 from aggregation.sessions.held import Held
 from aggregation.sessions.session import Session
@@ -43,8 +43,8 @@ Work = Callable[[], object]
 class PlainKeys(SessionKeys):
     """Updates that were not sealed: what is left is our own work."""
 
-    def open(self, sealed: bytes, *, client_task: str, session: str, update: str) -> bytes:
-        return sealed
+    def opener(self, *, client_task: str, session: str) -> Opener:
+        return lambda batch: [plain for _, plain in batch]
 
 
 def figures() -> Iterator[Figure]:
@@ -93,14 +93,15 @@ def _hpke_alone(length: int) -> Work:
 
 def _steps(keys: SessionKeys, sealed: Batch, plain: Batch) -> dict[str, Work]:
     """The same work step by step: open, unpack, check, accumulate."""
-    named = {"client_task": CONFIG.client_task, "session": SESSION}
+    open_all = keys.opener(client_task=CONFIG.client_task, session=SESSION)
+    raw = [(bytes.fromhex(update), body) for update, body in sealed]
     bodies = [body for _, body in plain]
     unpacked = unpack_batch(bodies, SHAPE, ever_open=[WEEK])
     parts, everyone = unpacked.parts[WEEK], np.ones(UPDATES, dtype=bool)
-    ids = [bytes.fromhex(update) for update, _ in plain]
+    ids = [update for update, _ in raw]
     adding: dict[str, Any] = {"among": everyone, "origin": SESSION, "ids": ids}
     return {
-        "open": lambda: [keys.open(body, update=one, **named) for one, body in sealed],
+        "open": lambda: open_all(raw),
         "unpack": lambda: unpack_batch(bodies, SHAPE, ever_open=[WEEK]),
         "check": lambda: check_batch(parts, PARAMS),
         "accumulate": lambda: Held(PARAMS).accumulate(parts, **adding),
