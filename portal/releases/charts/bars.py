@@ -1,0 +1,236 @@
+"""The bars of one panel: rows from top to bottom, labels, intervals, values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portal.releases.charts.frame import (
+    NORMAL,
+    SMALL,
+    Frame,
+    is_striped,
+    series_class,
+)
+from portal.releases.charts.measure import cut, text_width
+from portal.releases.charts.scales import Axis, tick_words
+from portal.releases.charts.shapes import Group, Mark
+from portal.releases.charts.svg import Markup, join, linked, tag, text
+from portal.releases.charts.words import is_finite, short_interval, tooltip
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Where the bars of one set of groups go, and how they are read."""
+
+    frame: Frame
+    series: tuple[str, ...]
+    unit: str
+    axis: Axis
+    stacked: bool
+    # Where labels begin, and where values end.
+    left: float
+    right: float
+    # Above the bars, as on a phone, instead of beside them.
+    labels_above: bool
+
+    @property
+    def rows(self) -> int:
+        return 1 if self.stacked else max(len(self.series), 1)
+
+    @property
+    def thickness(self) -> float:
+        return 16.0 if self.rows == 1 else 11.0
+
+    @property
+    def group_height(self) -> float:
+        above = 20.0 if self.labels_above else 0.0
+        return above + self.rows * (self.thickness + 3) + 11
+
+
+def draw_groups(panel: Panel, groups: Sequence[Group], y: float) -> tuple[list[Markup], float]:
+    """All rows, and where they end."""
+    drawn = []
+    for group in groups:
+        drawn.append(_group(panel, group, y))
+        y += panel.group_height
+    return drawn, y
+
+
+def draw_axis(panel: Panel, top: float, bottom: float, title: str) -> tuple[Markup, float]:
+    """Grid, ticks and the axis title, which carries the unit."""
+    axis, drawn = panel.axis, []
+    words, scale = tick_words(axis)
+    for tick, word in zip(axis.ticks, words, strict=True):
+        x = axis.at(tick)
+        is_base = tick == axis.base and not axis.log
+        kind = "axis-zero" if is_base else "grid"
+        drawn.append(tag("path", d=f"M{x:.1f} {top:g}V{bottom:g}", class_=kind))
+        drawn.append(text(word, x, bottom + 16, "tick", text_anchor=_anchor(panel, x, word)))
+    named = " ".join(word for word in (title, f"{scale} {panel.unit}".strip()) if word)
+    middle = (axis.first + axis.last) / 2
+    drawn.append(text(named, middle, bottom + 34, "axis-title", text_anchor="middle"))
+    return tag("g", *drawn), bottom + 40
+
+
+def _anchor(panel: Panel, x: float, word: str) -> str:
+    half = text_width(word, SMALL) / 2
+    if x - half < panel.left:
+        return "start"
+    return "end" if x + half > panel.right else "middle"
+
+
+def _group(panel: Panel, group: Group, y: float) -> Markup:
+    top = y + (20 if panel.labels_above else 4)
+    if panel.stacked:
+        rows = [_stack(panel, group, top)]
+    else:
+        step = panel.thickness + 3
+        rows = [
+            _row(panel, group, mark, index, top + index * step)
+            for index, mark in enumerate(group.marks)
+        ]
+    return tag("g", _label(panel, group, y, top), *rows)
+
+
+def _label(panel: Panel, group: Group, y: float, top: float) -> Markup:
+    if panel.labels_above:
+        room = 0.55 * (panel.right - panel.left) if panel.rows == 1 else panel.right - panel.left
+        drawn = text(cut(group.label, NORMAL, room), panel.left, y + 14, "chart-label")
+    else:
+        middle = top + panel.rows * (panel.thickness + 3) / 2 + 3
+        room = panel.axis.first - panel.left - 10
+        words = cut(group.label, NORMAL, room)
+        end = panel.axis.first - 10
+        drawn = text(words, end, middle, "chart-label", text_anchor="end")
+    return linked(drawn, group.href)
+
+
+def _row(panel: Panel, group: Group, mark: Mark, index: int, y: float) -> Markup:
+    name = panel.series[index] if len(panel.series) > 1 else ""
+    label = f"{group.label}, {name}" if name else group.label
+    said = tag("title", tooltip(label, mark, panel.unit))
+    drawn = [said, _reach(panel, y), *_shape(panel, mark, index, y), _value(panel, mark, y)]
+    return linked(tag("g", *drawn, class_="mark"), mark.href or group.href)
+
+
+def _shape(panel: Panel, mark: Mark, index: int, y: float) -> list[Markup]:
+    axis = panel.axis
+    if not is_finite(mark) or mark.value is None:
+        return [_hidden(panel, y)]
+    if axis.log and mark.value <= 0:
+        return [text("≤ 0, not on a log axis", axis.first + 6, y + 11, "chart-note")]
+    middle, end = y + panel.thickness / 2, axis.at(mark.value)
+    if axis.log:
+        stem = tag("path", d=f"M{axis.first:.1f} {middle:g}H{end:.1f}", class_="stem")
+        dot = tag("circle", cx=end, cy=middle, r=4.5, class_=series_class(index))
+        return [stem, _whisker(panel, mark, mark.value, middle), dot]
+    bar = _bar(panel, index, axis.at(axis.base), end, y)
+    return [bar, _whisker(panel, mark, mark.value, middle)]
+
+
+def _bar(panel: Panel, index: int, start: float, end: float, y: float) -> Markup:
+    box = {
+        "x": min(start, end),
+        "y": y,
+        "width": max(abs(end - start), 0.8),
+        "height": panel.thickness,
+    }
+    bar = tag("rect", **box, class_=series_class(index))
+    if not is_striped(index):
+        return bar
+    return join(bar, tag("rect", **box, fill=panel.frame.pattern("stripe")))
+
+
+def _whisker(panel: Panel, mark: Mark, value: float, y: float) -> Markup:
+    """The interval. On a log axis it may begin at or below zero: then it has no left end."""
+    if not mark.half_width or not is_finite(Mark(mark.half_width)):
+        return Markup("")
+    axis, low = panel.axis, value - mark.half_width
+    start, end = axis.at(low), axis.at(value + mark.half_width)
+    reach = 3.5 if panel.thickness > 12 else 2.5
+    left = "" if axis.log and low <= 0 else f"M{start:.1f} {y - reach:g}v{2 * reach:g}"
+    line = f"M{start:.1f} {y:g}H{end:.1f}M{end:.1f} {y - reach:g}v{2 * reach:g}{left}"
+    return join(tag("path", d=line, class_="halo"), tag("path", d=line, class_="whisker"))
+
+
+def _hidden(panel: Panel, y: float) -> Markup:
+    axis = panel.axis
+    return tag(
+        "rect",
+        x=axis.first,
+        y=y + 2,
+        width=axis.last - axis.first,
+        height=panel.thickness - 4,
+        class_="hidden",
+        fill=panel.frame.pattern("hatch"),
+    )
+
+
+def _reach(panel: Panel, y: float) -> Markup:
+    """An invisible box, so that the whole row answers to the pointer."""
+    left = panel.left if panel.labels_above else panel.axis.first
+    above = 18 if panel.labels_above and panel.rows == 1 else 1.5
+    return tag(
+        "rect",
+        x=left,
+        y=y - above,
+        width=panel.right - left,
+        height=panel.thickness + above + 1.5,
+        class_="reach",
+    )
+
+
+def _value(panel: Panel, mark: Mark, y: float) -> Markup:
+    words = short_interval(mark)
+    if panel.unit == "%" and is_finite(mark):
+        words += " %"
+    above = panel.labels_above and panel.rows == 1
+    base = y - 6 if above else y + panel.thickness / 2 + 4.5
+    kind = "chart-value" if is_finite(mark) else "chart-note"
+    return text(words, panel.right, base, kind, text_anchor="end")
+
+
+def _stack(panel: Panel, group: Group, y: float) -> Markup:
+    """Positive values to the right of zero and negative ones to the left, in the series' order."""
+    ends, drawn = [0.0, 0.0], []
+    for index, mark in enumerate(group.marks):
+        said = tag("title", tooltip(f"{group.label}, {panel.series[index]}", mark, panel.unit))
+        if mark.value is None or not is_finite(mark):
+            continue
+        side = 1 if mark.value < 0 else 0
+        start, ends[side] = ends[side], ends[side] + mark.value
+        bar = _bar(panel, index, panel.axis.at(start), panel.axis.at(ends[side]), y)
+        drawn.append(linked(tag("g", said, bar, class_="mark"), mark.href or group.href))
+    whole = stack_total(group)
+    middle = y + panel.thickness / 2
+    if whole.value is not None:
+        drawn.append(_whisker(panel, whole, whole.value, middle))
+    drawn.append(_unseen(panel, group, panel.axis.at(ends[0]), y))
+    return join(*drawn, _value(panel, whole, y))
+
+
+def _unseen(panel: Panel, group: Group, x: float, y: float) -> Markup:
+    """A stub behind a stack of which parts are not shown."""
+    missing = [name for name, mark in zip(panel.series, group.marks, strict=False)
+               if not is_finite(mark)]  # fmt: skip
+    if not missing:
+        return Markup("")
+    said = tag("title", f"{group.label}: not shown: {', '.join(missing)}")
+    box = tag(
+        "rect",
+        x=x + 2,
+        y=y + 2,
+        width=14,
+        height=panel.thickness - 4,
+        class_="hidden",
+        fill=panel.frame.pattern("hatch"),
+    )
+    return tag("g", said, box, class_="mark")
+
+
+def stack_total(group: Group) -> Mark:
+    """The sum of what is shown, with the interval of a sum of independent numbers."""
+    shown = [mark for mark in group.marks if is_finite(mark)]
+    if not shown:
+        return Mark(None)
+    variance = sum((mark.half_width or 0.0) ** 2 for mark in shown)
+    return Mark(sum(mark.value or 0.0 for mark in shown), variance**0.5 or None)

@@ -1,0 +1,56 @@
+"""The countries of a map: coloured, hatched where not shown, plain where nothing was asked."""
+
+from collections.abc import Mapping
+
+from portal.releases.charts.boundaries import country_names, near, world
+from portal.releases.charts.map_look import Look
+from portal.releases.charts.outlines import FINENESS
+from portal.releases.charts.projection import View
+from portal.releases.charts.shapes import Mark
+from portal.releases.charts.svg import Markup, join, linked, tag
+from portal.releases.charts.words import is_finite, percent, tooltip
+
+
+def draw_countries(
+    look: Look, countries: Mapping[str, Mark], paths: Mapping[str, str], view: View, within: str
+) -> Markup:
+    """Outlines first; states too small for one are a dot."""
+    plain = "".join(path for code, path in paths.items() if code not in countries)
+    drawn = [tag("path", d=plain, class_="land")] if plain else []
+    if within in paths and within not in countries:
+        drawn.append(tag("path", d=paths[within], class_="land home"))
+    for code, mark in sorted(countries.items()):
+        if code in paths:
+            drawn.append(_country(look, code, mark, paths[code]))
+    outlines = tag("g", *drawn, transform=f"scale({1 / FINENESS:g})", class_="countries")
+    if within:
+        return outlines
+    dots = [_dot(look, code, mark, view) for code, mark in sorted(countries.items())]
+    return join(outlines, *dots)
+
+
+def _country(look: Look, code: str, mark: Mark, path: str) -> Markup:
+    said = tag("title", _said(look, code, mark))
+    if is_finite(mark):
+        shape = tag("path", d=path, class_=look.country(code, mark) or "land")
+    else:
+        hatch = tag("path", d=path, class_="hidden", fill=look.frame.pattern("wide-hatch"))
+        shape = join(tag("path", d=path, class_="land"), hatch)
+    return linked(tag("g", said, shape, class_="mark"), mark.href)
+
+
+def _dot(look: Look, code: str, mark: Mark, view: View) -> Markup:
+    shape = near().get(code)
+    at = view.at(*shape.centre) if shape and code not in world() else None
+    if at is None:
+        return Markup("")
+    kind = "ring" if not is_finite(mark) else (look.country(code, mark) or "land")
+    dot = tag("circle", cx=at[0], cy=at[1], r=3.2, class_=f"state {kind}")
+    said = tag("title", _said(look, code, mark))
+    return linked(tag("g", said, dot, class_="mark"), mark.href)
+
+
+def _said(look: Look, code: str, mark: Mark) -> str:
+    words = tooltip(country_names().get(code, code), mark, look.unit)
+    colour = look.colours.get(code)
+    return words if colour is None else f"{words}; {look.colour_title} {percent(colour)}"

@@ -1,0 +1,84 @@
+"""The legend of a map: colours, sizes, what is not shown, what is uncertain.
+
+Laid out for the large letters of a small screen; on a large one it is only airier.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from portal.releases.charts.map_look import FADES, Look
+from portal.releases.charts.scales import nice_step
+from portal.releases.charts.shapes import Mark, Place
+from portal.releases.charts.svg import Markup, join, tag, text
+from portal.releases.charts.words import is_finite, short
+
+
+def map_legend(
+    look: Look, countries: Iterable[Mark], places: Sequence[Place], y: float
+) -> tuple[Markup, float]:
+    marks = list(countries)
+    drawn: list[Markup] = []
+    coloured = look.colours or any(one.colour is not None for one in places)
+    if coloured or any(is_finite(mark) for mark in marks):
+        drawn.append(_ramp(look, y))
+        y += 68
+    sizes = _sizes(look, y + 20) if look.largest else []
+    x = 16 + 122.0 * len(sizes)
+    hidden = _hidden(look, marks, places, x, y + 20)
+    drawn += [*sizes, *hidden]
+    if sizes or hidden:
+        y += 48
+    if look.uncertainty:
+        drawn.append(_fades(y + 12))
+        y += 34
+    return tag("g", *drawn, class_="map-legend"), y
+
+
+def _ramp(look: Look, y: float) -> Markup:
+    colours, words = look.ramp.colours, look.ramp.words
+    step = look.frame.width / len(colours) if len(colours) > 1 else 120.0
+    drawn = [text(look.colour_title, 0.0, y + 16, "map-key")]
+    for index, colour in enumerate(colours):
+        box = {"x": index * step, "y": y + 26, "width": step - 1.5, "height": 12}
+        drawn.append(tag("rect", **box, class_=colour))
+    for index, word in enumerate(words):
+        at = (index + 1) * step
+        drawn.append(text(word, at, y + 58, "map-key", text_anchor="middle"))
+    return join(*drawn)
+
+
+def _sizes(look: Look, y: float) -> list[Markup]:
+    """Up to three discs of round values."""
+    most = nice_step(look.largest * 0.45)
+    drawn = []
+    for index, value in enumerate((most, most / 5)):
+        x, radius = 22 + 122.0 * index, look.radius(value)
+        disc = tag("circle", cx=x, cy=y + 2, r=radius, class_="point")
+        drawn.append(join(disc, text(short(value), x + radius + 7, y + 8, "map-key")))
+    return drawn
+
+
+def _hidden(
+    look: Look, countries: Sequence[Mark], places: Sequence[Place], x: float, y: float
+) -> list[Markup]:
+    drawn: list[Markup] = []
+    if not all(is_finite(mark) for mark in countries):
+        box = {"x": x, "y": y - 6, "width": 20, "height": 16}
+        hatch = tag("rect", **box, class_="hidden", fill=look.frame.pattern("hatch"))
+        drawn.append(join(tag("rect", **box, class_="land"), hatch))
+        x += 28
+    if not all(is_finite(place.mark) for place in places):
+        drawn.append(tag("circle", cx=x + 6, cy=y + 2, r=5, class_="ring"))
+        x += 20
+    if drawn:
+        drawn.append(text("not shown", x, y + 8, "map-key"))
+    return drawn
+
+
+def _fades(y: float) -> Markup:
+    """From certain to uncertain, by the half-width's part of the value."""
+    drawn = []
+    for index in range(len(FADES) + 1):
+        fade = f"point f{index}" if index else "point"
+        drawn.append(tag("circle", cx=10 + 22 * index, cy=y, r=8, class_=fade))
+    words = f"fainter: interval over {', '.join(f'{100 * one:g}' for one in FADES)} %"
+    return join(*drawn, text(words, 100.0, y + 6, "map-key"))

@@ -1,0 +1,122 @@
+"""Maps: countries in steps of colour, places as points; the world, or one country near by."""
+
+from collections.abc import Mapping, Sequence
+
+from portal.releases.charts.boundaries import near
+from portal.releases.charts.countries import draw_countries
+from portal.releases.charts.frame import LARGE, Frame, finished, sentence
+from portal.releases.charts.map_legend import map_legend
+from portal.releases.charts.map_look import Look
+from portal.releases.charts.measure import wrap
+from portal.releases.charts.outlines import near_paths, world_paths
+from portal.releases.charts.points import draw_places
+from portal.releases.charts.ramps import ramp_for
+from portal.releases.charts.shapes import Mark, Place
+from portal.releases.charts.svg import Markup, join, name_of, tag, text
+from portal.releases.charts.views import country_view, world_view
+from portal.releases.charts.words import is_finite, nothing_shown
+
+# The drawing's own units: it is scaled to the room it gets, and charts.css keeps text readable.
+WIDTH = 720
+
+
+def world_map(
+    countries: Mapping[str, Mark],
+    places: Sequence[Place],
+    *,
+    title: str,
+    unit: str,
+    colour_title: str = "",
+    colours: Mapping[str, float] | None = None,
+    diverging: bool = False,
+    within: str = "",
+    uncertainty: bool = False,
+    heading: bool = True,
+    name: str = "",
+) -> str:
+    """Countries by ISO alpha-2 code, and places.
+
+    Without `colours`, a country's colour is its value. With them (or with places that have a
+    colour), all colours are one share or change, called `colour_title`, and a place's size is
+    its value. `within` shows that country alone, with all its places. `uncertainty` makes marks
+    fainter the wider their interval is.
+    """
+    made_of = (name, sorted(countries.items()), places, title, unit, colour_title)
+    rest = (sorted((colours or {}).items()), diverging, within, uncertainty)
+    frame = Frame(name_of("map", *made_of, *rest), WIDTH, title, heading)
+    marks = [*countries.values(), *(place.mark for place in places)]
+    if not any(is_finite(mark) for mark in marks):
+        return sentence(frame, nothing_shown(marks))
+    given = [*(colours or {}).values(), *(one.colour for one in places if one.colour is not None)]
+    by_value = [mark.value for mark in countries.values() if is_finite(mark)]
+    values = given or [value for value in by_value if value is not None]
+    look = Look(
+        frame=frame,
+        unit=unit,
+        ramp=ramp_for(values, diverging=diverging, percent=bool(given)),
+        colour_title=(colour_title or "share") if given else unit,
+        colours=dict(colours or {}),
+        by_value=not given,
+        largest=_largest(places),
+        uncertainty=uncertainty,
+        terse=len(places) > 600,
+    )
+    return _drawn(look, countries, places, within)
+
+
+def _largest(places: Sequence[Place]) -> float:
+    return max((one.mark.value or 0.0 for one in places if is_finite(one.mark)), default=0.0)
+
+
+def _drawn(look: Look, countries: Mapping[str, Mark], places: Sequence[Place], within: str) -> str:
+    frame = look.frame
+    points = [(one.longitude, one.latitude) for one in places]
+    near_by = country_view(near().get(within), points, WIDTH) if within else None
+    view = near_by or world_view(WIDTH)
+    paths = near_paths(near().values(), view) if near_by else world_paths(WIDTH)
+    land = draw_countries(look, countries, paths, view, within if near_by else "")
+    dots = draw_places(look, places, view, labels=14 if near_by else 8)
+    title, top = _heading(frame)
+    stage = _stage(frame, view.width, view.height, top, [land, dots])
+    keys, bottom = map_legend(look, countries.values(), places, top + view.height + 10)
+    said = _description(look, countries, places)
+    content = [title, stage, keys]
+    return finished(frame, height=bottom, description=said, content=content, kind="chart chart-map")
+
+
+def _stage(
+    frame: Frame, width: float, height: float, top: float, content: Sequence[Markup]
+) -> Markup:
+    """A drawing of its own inside the chart: what a page may zoom without moving the legend."""
+    sea = tag("rect", width=width, height=height, class_="sea")
+    return tag(
+        "svg",
+        sea,
+        *content,
+        y=top,
+        width=width,
+        height=height,
+        viewBox=f"0 0 {width:g} {height:.1f}",
+        class_="map-stage",
+        overflow="hidden",
+    )
+
+
+def _heading(frame: Frame) -> tuple[Markup, float]:
+    """As in other charts, with room for the larger letters of a small screen."""
+    if not frame.heading:
+        return Markup(""), 0.0
+    lines = wrap(frame.title, 1.6 * LARGE, frame.width)
+    drawn = [text(one, 0.0, 22 + 32.0 * i, "chart-title") for i, one in enumerate(lines)]
+    return join(*drawn), 4 + 32.0 * len(lines)
+
+
+def _description(look: Look, countries: Mapping[str, Mark], places: Sequence[Place]) -> str:
+    marks = [*countries.values(), *(one.mark for one in places)]
+    hidden = [mark for mark in marks if not is_finite(mark)]
+    words = f"A map of {len(countries)} countries and {len(places)} places, in {look.unit}."
+    if not hidden:
+        return words
+    reasons = "; ".join(sorted({mark.note for mark in hidden if mark.note})[:5])
+    words += f" {len(hidden)} of these numbers are not shown"
+    return f"{words}: {reasons}." if reasons else f"{words}."

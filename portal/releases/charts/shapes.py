@@ -1,0 +1,45 @@
+"""What a chart is made of. Plain values: no model, no request, nothing of a release's files."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One number to draw, with its interval. Without a value it is drawn as not shown."""
+
+    value: float | None
+    # The interval is value ± half_width, in the value's unit.
+    half_width: float | None = None
+    # Why it is not shown, or a remark; ends up in the tooltip.
+    note: str = ""
+    # Where a click leads: an address of this site, or http(s).
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one label of a histogram has: one mark for each series."""
+
+    label: str
+    marks: tuple[Mark, ...]
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series over time: one mark for each label of the axis."""
+
+    name: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point of a map. Its mark's value is its size."""
+
+    label: str
+    latitude: float
+    longitude: float
+    mark: Mark
+    # A share or a change, as a fraction (0.12 reads 12 %); None leaves the plain colour.
+    colour: float | None = None

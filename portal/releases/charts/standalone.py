@@ -1,0 +1,36 @@
+"""A chart that carries its own colours, for a file or another site's page."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+_STYLES = Path(__file__).resolve().parents[3] / "static" / "css"
+_TOKEN = re.compile(r"(--[\w-]+):\s*([^;]+);")
+_LIGHT_DARK = re.compile(r"light-dark\(([^,()]+), ([^()]+)\)")
+_USE = re.compile(r"var\((--[\w-]+)\)")
+
+
+def standalone(svg: str, *, dark: bool = False) -> str:
+    """The same drawing with its styles inside and every colour written out."""
+    start = svg.index(">") + 1
+    ground = '<rect class="chart-ground" width="100%" height="100%"/>'
+    return f"{svg[:start]}<style>{_styles(dark)}</style>{ground}{svg[start:]}"
+
+
+@lru_cache(maxsize=2)
+def _styles(dark: bool) -> str:
+    """The part of charts.css that is about SVG, with tokens replaced by what they stand for."""
+    tokens = _tokens(dark)
+    text = (_STYLES / "charts.css").read_text()
+    inside = text[text.index("/* Inside the drawing") : text.index("/* Around the drawing")]
+    inside = re.sub(r"/\*.*?\*/", "", inside, flags=re.DOTALL)
+    inside = _LIGHT_DARK.sub(lambda found: found[2 if dark else 1], inside)
+    while _USE.search(inside):
+        inside = _USE.sub(lambda found: tokens[found[1]], inside)
+    return re.sub(r"\s+", " ", inside).strip()
+
+
+def _tokens(dark: bool) -> dict[str, str]:
+    text = "".join((_STYLES / name).read_text() for name in ("tokens.css", "charts.css"))
+    text = _LIGHT_DARK.sub(lambda found: found[2 if dark else 1], text)
+    return dict(reversed(_TOKEN.findall(text)))

@@ -1,0 +1,87 @@
+"""Lines over time with bands for their intervals, and gaps where a number is not shown."""
+
+from collections.abc import Sequence
+
+from portal.releases.charts.frame import Frame, Key, finished, heading, legend, sentence
+from portal.releases.charts.lines import Plot, draw_axes, draw_line, line_labels
+from portal.releases.charts.measure import text_width
+from portal.releases.charts.scales import axis_for, tick_words
+from portal.releases.charts.shapes import Line, Mark
+from portal.releases.charts.svg import name_of
+from portal.releases.charts.words import is_finite, nothing_shown
+
+
+def timeline(
+    labels: Sequence[str],
+    lines: Sequence[Line],
+    *,
+    title: str,
+    unit: str,
+    width: int = 720,
+    height: int = 300,
+    heading: bool = True,
+    name: str = "",
+) -> str:
+    """One line for each series over the labels, from left to right. The axis holds zero."""
+    made_of = (name, labels, lines, title, unit, width, height)
+    frame = Frame(name_of("timeline", *made_of), width, title, heading)
+    marks = [mark for line in lines for mark in line.marks]
+    if not any(is_finite(mark) for mark in marks):
+        return sentence(frame, nothing_shown(marks))
+    return _drawn(frame, list(labels), lines, unit, height)
+
+
+def _drawn(frame: Frame, labels: list[str], lines: Sequence[Line], unit: str, height: int) -> str:
+    marks = [mark for line in lines for mark in line.marks]
+    title, y = heading(frame)
+    direct = len(lines) > 1 and not frame.is_narrow
+    keys, y = legend(frame, _keys(lines, marks, named=not direct), y)
+    plot = _plot(frame, labels, lines, unit, top=y + 22, height=height, direct=direct)
+    axes, bottom = draw_axes(plot)
+    drawn = [draw_line(plot, line, index) for index, line in enumerate(lines)]
+    names = line_labels(plot, lines) if direct else []
+    said = _description(labels, lines, unit)
+    content = [title, keys, axes, *drawn, *names]
+    return finished(frame, height=bottom, description=said, content=content)
+
+
+def _plot(
+    frame: Frame,
+    labels: list[str],
+    lines: Sequence[Line],
+    unit: str,
+    *,
+    top: float,
+    height: int,
+    direct: bool,
+) -> Plot:
+    bottom = top + height - 60
+    values = [end for line in lines for mark in line.marks for end in _ends(mark)]
+    axis = axis_for(values, first=bottom, last=top, most_ticks=5)
+    left = max(text_width(word, 12) for word in tick_words(axis)[0]) + 10
+    room = max(text_width(line.name, 12.5) for line in lines) + 14 if direct else 12
+    right = frame.width - min(room, 0.28 * frame.width)
+    return Plot(frame, unit, axis, left, right, tuple(labels))
+
+
+def _ends(mark: Mark) -> list[float]:
+    if mark.value is None or not is_finite(mark):
+        return []
+    width = mark.half_width or 0.0
+    return [mark.value - width, mark.value + width]
+
+
+def _keys(lines: Sequence[Line], marks: Sequence[Mark], *, named: bool) -> list[Key]:
+    keys = [Key(i, one.name) for i, one in enumerate(lines)] if named and len(lines) > 1 else []
+    if any(mark.half_width for mark in marks):
+        keys.append(Key("band", "interval"))
+    if not all(is_finite(mark) for mark in marks):
+        keys.append(Key("hidden", "not shown"))
+    return keys
+
+
+def _description(labels: Sequence[str], lines: Sequence[Line], unit: str) -> str:
+    names = ", ".join(line.name for line in lines)
+    hidden = sum(not is_finite(mark) for line in lines for mark in line.marks)
+    words = f"{names}: {len(labels)} points from {labels[0]} to {labels[-1]}, in {unit}."
+    return words + (f" {hidden} are not shown." if hidden else "")

@@ -1,0 +1,106 @@
+"""How numbers are written beside marks and in tooltips."""
+
+import math
+from collections.abc import Sequence
+
+from portal.releases.charts.shapes import Mark
+
+NOT_SHOWN = "not shown"
+# From here on: what it is divided by, its sign on a chart, its word in a sentence.
+_SCALES = [
+    (1e12, "tn", "trillion"),
+    (1e9, "bn", "billion"),
+    (1e6, "M", "million"),
+    (1e3, "k", "thousand"),
+]
+
+
+def short(value: float) -> str:
+    """`1.2 M`: three digits at most, for labels beside marks and on axes."""
+    divisor, sign, _ = scale_of(value)
+    scaled = value / divisor
+    return _joined(_trimmed(scaled, _places(abs(scaled) / 100)), sign)
+
+
+def short_interval(mark: Mark) -> str:
+    """`12.4 ± 0.3 M`, or that it is not shown."""
+    return _interval(mark, sign=True)
+
+
+def spoken(mark: Mark, unit: str) -> str:
+    """`12.4 ± 0.3 million km`, or `not shown: too few devices`."""
+    if mark.value is None:
+        return f"{NOT_SHOWN}: {mark.note}" if mark.note else NOT_SHOWN
+    words = _joined(_interval(mark, sign=False), unit)
+    return f"{words} ({mark.note})" if mark.note else words
+
+
+def tooltip(label: str, mark: Mark, unit: str) -> str:
+    return f"{label}: {spoken(mark, unit)}"
+
+
+def percent(fraction: float) -> str:
+    return f"{_trimmed(100 * fraction, _places(abs(fraction)))} %"
+
+
+def scale_of(value: float) -> tuple[float, str, str]:
+    """The thousand, million or billion that a number is written in. Below 10,000: as it is."""
+    size = abs(value)
+    if not math.isfinite(size) or size < 9999.5:
+        return 1.0, "", ""
+    # 999,950 is written 1 M, not 1000 k.
+    return next(one for one in _SCALES if size >= 0.9995 * one[0])
+
+
+def nothing_shown(marks: Sequence[Mark]) -> str:
+    """The sentence in place of a chart that has no number to draw."""
+    if not marks:
+        return "There is nothing to draw: no number fits what was asked for."
+    reasons = sorted({mark.note for mark in marks if mark.note})
+    many = f"None of these {len(marks)} numbers" if len(marks) > 1 else "This number"
+    verb = "is shown" if len(marks) > 1 else "is not shown"
+    return f"{many} {verb}: {'; '.join(reasons[:3])}." if reasons else f"{many} {verb}."
+
+
+def is_finite(mark: Mark) -> bool:
+    return mark.value is not None and math.isfinite(mark.value)
+
+
+def _interval(mark: Mark, *, sign: bool) -> str:
+    if mark.value is None:
+        return NOT_SHOWN
+    if not math.isfinite(mark.value):
+        return "no number"
+    width = mark.half_width
+    if width is None or not math.isfinite(width):
+        divisor, letter, word = scale_of(mark.value)
+        scaled = mark.value / divisor
+        written = _trimmed(scaled, _places(abs(scaled) / 100))
+    else:
+        divisor, letter, word = scale_of(max(abs(mark.value), abs(width)))
+        places = _places(abs(width) / divisor)
+        written = f"{_fixed(mark.value / divisor, places)} ± {_fixed(width / divisor, places)}"
+    return _joined(written, letter if sign else word)
+
+
+def _places(step: float) -> int:
+    """Digits behind the point that a number of this uncertainty bears: 0.34 → 1, 0.12 → 2."""
+    if step <= 0:
+        return 0
+    exponent = math.floor(math.log10(step))
+    first = step / 10**exponent
+    return -exponent if first >= 2.95 else 1 - exponent
+
+
+def _fixed(value: float, places: int) -> str:
+    rounded = round(value, places)
+    return f"{rounded + 0.0:,.{max(places, 0)}f}".replace("-", "−")
+
+
+def _trimmed(value: float, places: int) -> str:
+    written = _fixed(value, max(places, 0))
+    return written.rstrip("0").rstrip(".") if "." in written else written
+
+
+def _joined(*words: str) -> str:
+    return " ".join(word for word in words if word)
