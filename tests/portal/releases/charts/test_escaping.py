@@ -1,7 +1,5 @@
 """Labels are data: whatever they hold, none of it becomes markup."""
 
-from xml.etree import ElementTree
-
 import pytest
 
 from portal.releases.charts import (
@@ -14,6 +12,7 @@ from portal.releases.charts import (
     timeline,
     world_map,
 )
+from tests.portal.releases.charts.drawn import SVG, tree
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -52,15 +51,15 @@ def charts(words: str) -> list[str]:
 def test_hostile_words_stay_words(words: str) -> None:
     for chart in charts(words):
         for svg in (chart, standalone(chart)):
-            for element in ElementTree.fromstring(svg).iter():
-                assert element.tag.removeprefix("{http://www.w3.org/2000/svg}") in KNOWN
+            for element in tree(svg).iter():
+                assert element.tag.removeprefix(SVG) in KNOWN
                 assert not [name for name in element.attrib if name.startswith("on")]
 
 
 def test_words_are_told_as_they_are() -> None:
     label = 'Saint-Denis & "Île" <nord>'
     svg = histogram([Group(label, (Mark(1.0),))], ["n"], title="t", unit="km")
-    texts = [one.text for one in ElementTree.fromstring(svg).iter()]
+    texts = [one.text for one in tree(svg).iter()]
     assert label in texts
     assert f"{label}: 1 km" in texts
 
@@ -77,5 +76,5 @@ def test_an_address_that_is_no_address_of_a_page_is_no_link(address: str) -> Non
 @pytest.mark.parametrize("address", ["/places/1?a=1&b=2", "?w=x", "#y", "https://example.org/"])
 def test_an_address_of_a_page_is_a_link(address: str) -> None:
     svg = histogram([Group("a", (Mark(1.0, href=address),))], ["n"], title="t", unit="")
-    links = ElementTree.fromstring(svg).findall(".//{*}a")
+    links = tree(svg).findall(".//{*}a")
     assert [one.attrib["href"] for one in links] == [address]
