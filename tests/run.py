@@ -1,4 +1,6 @@
-"""Every test, in four calls: in parallel on SQLite, in browsers, on PostgreSQL, one by one.
+"""Every test: in parallel on SQLite, in browsers, on PostgreSQL; last, those with own processes.
+
+The last are two calls side by side, since what they do most is wait.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -14,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 NO_TESTS = 5
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
@@ -24,7 +27,7 @@ STEALING = ["-n", "2", "--dist", "worksteal"]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", choices=["everyday", "full"], default="everyday")
-    parser.add_argument("--only", default="parallel,browser,postgresql,solo")
+    parser.add_argument("--only", default="parallel,browser,postgresql,solo,faults")
     arguments, rest = parser.parse_known_args()
     common = ["--size", arguments.size, "-q", *rest]
     calls = {
@@ -32,7 +35,8 @@ def main() -> int:
         # Apart: a browser's event loop stays in its process and gets in the way of async views.
         "browser": [*STEALING, "-m", "not solo", *common, "tests/browser"],
         "postgresql": [*PARALLEL, "-m", "databases and not solo", *common],
-        "solo": ["-m", "solo", *common],
+        "solo": ["-m", "solo", "--ignore=tests/faults", *common],
+        "faults": [*common, "tests/faults"],
     }
     chosen = arguments.only.split(",")
     codes = {}
@@ -44,8 +48,9 @@ def main() -> int:
                 codes["postgresql"] = pytest(
                     calls["postgresql"], TEST_DATABASE_URL=address
                 ).finish()
-        if "solo" in chosen:
-            codes["solo"] = pytest(calls["solo"]).finish()
+        last = [n for n in ("solo", "faults") if n in chosen]
+        together = {name: pytest(calls[name], aloud=name == last[0]) for name in last}
+        codes |= {name: call.finish() for name, call in together.items()}
     failed = [name for name, code in codes.items() if code not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
@@ -55,19 +60,29 @@ def main() -> int:
 class Call:
     """A pytest under way."""
 
+    words: str
     process: subprocess.Popen[bytes]
+    # What it says, where it is not shown at once.
+    said: IO[bytes] | None
     began: float
 
     def finish(self) -> int:
         code = self.process.wait()
-        print(f"tests: {time.monotonic() - self.began:.0f} s", flush=True)
+        if self.said is not None:
+            self.said.seek(0)
+            sys.stdout.buffer.write(self.said.read())
+        print(f"tests: {self.words}: {time.monotonic() - self.began:.0f} s", flush=True)
         return code
 
 
-def pytest(arguments: list[str], **variables: str) -> Call:
-    print(f"tests: pytest {' '.join(arguments)}", flush=True)
+def pytest(arguments: list[str], *, aloud: bool = True, **variables: str) -> Call:
+    words = f"pytest {' '.join(arguments)}"
+    print(f"tests: {words}", flush=True)
     command = [sys.executable, "-m", "pytest", *arguments]
-    return Call(subprocess.Popen(command, env={**os.environ, **variables}), time.monotonic())
+    said = None if aloud else tempfile.TemporaryFile()  # noqa: SIM115 # open as long as the call
+    environment = {**os.environ, **variables}
+    process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
+    return Call(words, process, said, time.monotonic())
 
 
 @contextmanager
