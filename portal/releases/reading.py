@@ -1,30 +1,33 @@
 """A table of a release, a page at a time, read from its file.
 
-DuckDB reads only the columns and the groups of rows that a page needs, so that the millionth row
-of the largest release is as near as the first.
+Only the columns and the groups of rows that a page needs are read, so that the millionth row of
+the largest release is as near as the first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import duckdb
 import pyarrow.parquet as pq
 
+from aggregation.errors import Problem
+from aggregation.protocol.domains import Value
 from aggregation.release.render import WINDOW
 from portal.releases.files import TableFile
+from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask, quoted
+
+__all__ = [
+    "DOWN", "EVERYTHING", "PAGE_SIZE", "RELATIVE", "UP", "ColumnNames", "Layout", "Number", "Row",
+    "Where", "count_rows", "count_suppressed", "layout_of", "question", "read_rows",
+]  # fmt: skip
 
 PAGE_SIZE = 50
 # After a value stand its half-width, the noise's part of it, clip correction and uncertainty.
 _PARTS = 5
-UP, DOWN = "up", "down"
-# Nothing is fetched from anywhere: what reading takes is in the package.
-_LIMITS: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 2,
-    "memory_limit": "512MB",
-    "autoinstall_known_extensions": False,
-}
-_ORDER: Final = {UP: "ASC", DOWN: "DESC"}
+# A sort name with this at its end: by the share that the half-width is of its value.
+RELATIVE = "_relative"
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,25 @@ class Layout:
     columns: tuple[ColumnNames, ...]
     suppressed: str
     rows: int
+    file: TableFile
 
     def column(self, name: str) -> ColumnNames | None:
         return next((c for c in self.columns if c.value == name), None)
+
+    def values(self, key: str) -> tuple[Value, ...]:
+        """All values of a key, in the order of its domain."""
+        return _values(self.file.path, self.file.sha256, key)
+
+    @property
+    def sorts(self) -> dict[str, str]:
+        """What rows can be sorted by, with the SQL of it: our own words give way to columns."""
+        numbers = {}
+        for column in self.columns:
+            value, width = quoted(column.value), quoted(column.beside[0])
+            numbers[column.value + RELATIVE] = f"{width} / nullif(abs({value}), 0)"
+            numbers[column.beside[0]] = width
+        names = (*self.keys, *(column.value for column in self.columns))
+        return numbers | {name: quoted(name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -83,27 +102,76 @@ def layout_of(file: TableFile, published: tuple[str, ...]) -> Layout:
         ColumnNames(names[a], tuple(names[a + 1 : a + _PARTS]), tuple(names[a + _PARTS : end]))
         for a, end in zip(at, ends, strict=True)
     )
-    return Layout(tuple(names[: first - 1]), columns, names[-1], meta.num_rows)
+    return Layout(tuple(names[: first - 1]), columns, names[-1], meta.num_rows, file)
 
 
 def read_rows(
-    file: TableFile, layout: Layout, *, sort: str = "", order: str = DOWN, first: int, count: int
+    file: TableFile,
+    layout: Layout,
+    *,
+    where: Where = EVERYTHING,
+    shown_only: bool = False,
+    sort: str = "",
+    order: str = DOWN,
+    first: int,
+    count: int,
 ) -> list[Row]:
-    """Rows in the order of a number, suppressed ones last; else in the order of the domain."""
-    by = f"{_quoted(sort)} {_ORDER[order]} NULLS LAST, " if layout.column(sort) else ""
-    statement = (
-        f"SELECT {', '.join(map(_quoted, _wanted(layout)))} "  # noqa: S608 - quoted names
-        "FROM read_parquet(?, file_row_number = true) "
-        f"ORDER BY {by}file_row_number LIMIT ? OFFSET ?"
+    """Rows in the order of a number or key, suppressed ones last; else in the order of the domain.
+
+    Of each key in `where`, a row has one of the values that stand there.
+    """
+    asked = question(
+        layout, _wanted(layout), where=where, shown_only=shown_only, sort=sort, order=order
     )
-    found = _ask(statement, file.path, count, first)
-    return [_row(layout, list(values)) for values in found]
+    return [_row(layout, list(found)) for found in asked.page(file, first=first, count=count)]
+
+
+def count_rows(
+    file: TableFile, layout: Layout, where: Where = EVERYTHING, shown_only: bool = False
+) -> int:
+    """How many rows there are to read."""
+    if not (where or shown_only):
+        return layout.rows
+    return question(layout, [], where=where, shown_only=shown_only).count(file)
 
 
 def count_suppressed(file: TableFile, layout: Layout) -> int:
     """How many rows are not shown: the rule reads noised values, so the count is public, too."""
-    statement = f"SELECT COUNT({_quoted(layout.suppressed)}) FROM read_parquet(?)"  # noqa: S608
-    return int(_ask(statement, file.path)[0][0])
+    return layout.rows - count_rows(file, layout, shown_only=True)
+
+
+def question(
+    layout: Layout,
+    columns: Sequence[str],
+    *,
+    where: Where = EVERYTHING,
+    shown_only: bool = False,
+    sort: str = "",
+    order: str = UP,
+) -> Question:
+    conditions: list[str] = []
+    bound: list[str] = []
+    for key, values in where.items():
+        if key not in layout.keys:
+            raise Problem(f"The table {layout.file.name} has no key {key}.")
+        marks = ", ".join("?" * len(values)) or "NULL"
+        conditions.append(f"{quoted(key)}::VARCHAR IN ({marks})")
+        bound += values
+    if shown_only:
+        conditions.append(f"{quoted(layout.suppressed)} IS NULL")
+    by = layout.sorts.get(sort, "")
+    return Question([quoted(name) for name in columns], conditions, bound, sort=by, order=order)
+
+
+@lru_cache(maxsize=64)
+def _values(path: Path, sha256: str, key: str) -> tuple[Value, ...]:
+    """In the order of their first rows, which is that of the domain. Files never change."""
+    name = quoted(key)
+    statement = (
+        f"SELECT {name} FROM read_parquet(?, file_row_number = true) "  # noqa: S608 - quoted name
+        f"GROUP BY {name} ORDER BY MIN(file_row_number)"
+    )
+    return tuple(value for (value,) in ask(statement, str(path)))
 
 
 def _wanted(layout: Layout) -> list[str]:
@@ -121,12 +189,3 @@ def _row(layout: Layout, values: list[Any]) -> Row:
         notes = tuple(n for n in [rest.pop(0) for _ in column.notes] if n)
         numbers.append(Number(column.value, value, width, noise, correction, clip, notes))
     return Row(tuple(keys), tuple(numbers), rest[0] or "")
-
-
-def _ask(statement: str, path: Path, *values: int) -> list[tuple[Any, ...]]:
-    with duckdb.connect(config=_LIMITS) as database:
-        return database.execute(statement, [str(path), *values]).fetchall()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

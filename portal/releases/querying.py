@@ -1,0 +1,96 @@
+"""Questions to a table's file: SQL of quoted names and marks, with the values bound beside it.
+
+DuckDB reads only the columns and the groups of rows that an answer needs. Nothing that came from
+outside is ever part of a statement.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from portal.releases.files import TableFile
+
+UP, DOWN = "up", "down"
+# For each key the values of which a row may have one.
+Where = Mapping[str, Sequence[str]]
+EVERYTHING: Where = MappingProxyType({})
+# Nothing is fetched from anywhere: what reading takes is in the package. Rows without an order of
+# their own come as they are in the file.
+_LIMITS: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 2,
+    "memory_limit": "512MB",
+    "autoinstall_known_extensions": False,
+    "preserve_insertion_order": True,
+}
+_ORDER: Final = {UP: "ASC", DOWN: "DESC"}
+# Further down than this it is quicker to find out which rows are wanted, and to read only those.
+_DEEP = 5000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is wanted of a file: columns of some rows, in some order. Names are quoted already."""
+
+    columns: Sequence[str]
+    # What a row has to fulfil; its marks stand for the values.
+    conditions: Sequence[str] = ()
+    values: Sequence[str] = ()
+    # SQL of what rows are sorted by; empty for the order of the file.
+    sort: str = ""
+    order: str = UP
+
+    def page(self, file: TableFile, *, first: int, count: int) -> list[tuple[Any, ...]]:
+        path, limits = str(file.path), (count, first)
+        if not self.sort:
+            return ask(f"{self._all} LIMIT ? OFFSET ?", path, *self.values, *limits)
+        if first + count <= _DEEP:
+            return ask(f"{self._all} {self._by} LIMIT ? OFFSET ?", path, *self.values, *limits)
+        which = f"SELECT file_row_number {self._rows} {self._by} LIMIT ? OFFSET ?"
+        statement = f"{self._select} {_FROM} WHERE file_row_number IN ({which}) {self._by}"
+        return ask(statement, path, path, *self.values, *limits)
+
+    def batches(self, file: TableFile, *, size: int) -> Iterator[pa.RecordBatch]:
+        """All rows, a batch at a time: only one is in memory, unless they have to be sorted."""
+        statement = f"{self._all} {self._by}"
+        with duckdb.connect(config=_LIMITS) as database:
+            found = database.execute(statement, [str(file.path), *self.values])
+            reader: pa.RecordBatchReader = found.to_arrow_reader(size)
+            yield from reader
+
+    def count(self, file: TableFile) -> int:
+        found = ask(f"SELECT COUNT(*) {self._rows}", str(file.path), *self.values)
+        return int(found[0][0])
+
+    @property
+    def _all(self) -> str:
+        return f"{self._select} {self._rows}"
+
+    @property
+    def _select(self) -> str:
+        return f"SELECT {', '.join(self.columns)}"
+
+    @property
+    def _rows(self) -> str:
+        return _FROM + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
+
+    @property
+    def _by(self) -> str:
+        # Rows that are alike keep the order of the file, so that pages fit together.
+        by = f"ORDER BY {self.sort} {_ORDER[self.order]} NULLS LAST, file_row_number"
+        return by if self.sort else ""
+
+
+_FROM = "FROM read_parquet(?, file_row_number = true)"
+
+
+def ask(statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(config=_LIMITS) as database:
+        return database.execute(statement, list(values)).fetchall()
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
