@@ -8,7 +8,6 @@ a device that hangs up takes nobody along, and what it sent is appended all the 
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import redis
@@ -21,31 +20,30 @@ logger = logging.getLogger(__name__)
 _QUEUE = "The queue"
 
 
-@dataclass
-class _Batch:
-    """What goes out together: items by queue, additions by counter, and who waits for which."""
+@dataclass(slots=True)
+class _Asked:
+    """What goes to one key: items to append, or how much to add; and who waits for the reply."""
 
-    items: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
-    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    waiting: dict[str, list[asyncio.Future[int]]] = field(default_factory=lambda: defaultdict(list))
+    items: list[bytes] = field(default_factory=list)
+    count: int = 0
+    waiting: list[asyncio.Future[int]] = field(default_factory=list)
 
-    def commands(self) -> Iterator[Command]:
-        for queue, items in self.items.items():
-            yield ("RPUSHX", queue, *items)
-        for counter, count in self.counts.items():
-            yield ("INCRBY", counter, count)
+    def command(self, key: str) -> Command:
+        return ("RPUSHX", key, *self.items) if self.items else ("INCRBY", key, self.count)
 
-    def settle(self, key: str, reply: int) -> None:
-        for future in self.waiting.pop(key):
+    def settle(self, reply: int) -> None:
+        for future in self.waiting:
             if not future.done():  # else whoever waited has hung up
                 future.set_result(reply)
 
     def give_up(self, seconds: float) -> None:
-        for futures in self.waiting.values():
-            for future in futures:
-                if not future.done():
-                    future.set_exception(Away(_QUEUE, seconds))
-        self.waiting.clear()
+        for future in self.waiting:
+            if not future.done():
+                future.set_exception(Away(_QUEUE, seconds))
+
+
+# What goes out together, by key.
+_Batch = defaultdict[str, _Asked]
 
 
 class Appender:
@@ -54,47 +52,55 @@ class Appender:
     def __init__(self, line: Line) -> None:
         self._line = line
         self._loop = asyncio.get_running_loop()
-        self._next = _Batch()
+        self._next: _Batch = defaultdict(_Asked)
         self._wake = asyncio.Event()
+        # Whether it was woken: quicker to ask than the event.
+        self._is_called = False
         self._outage = Outage()
         self._is_closed = False
 
     def append(self, queue: str, item: bytes) -> asyncio.Future[int]:
         """The queue's length with the item in it, or 0 if there is no such queue."""
-        self._next.items[queue].append(item)
-        return self._confirmation(queue)
+        asked = self._next[queue]
+        asked.items.append(item)
+        return self._confirmation(asked)
 
     def add_one(self, counter: str) -> asyncio.Future[int]:
-        self._next.counts[counter] += 1
-        return self._confirmation(counter)
+        asked = self._next[counter]
+        asked.count += 1
+        return self._confirmation(asked)
 
     async def run(self) -> None:
         """Send what waits, then what came meanwhile, until cancelled."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            batch, self._next = self._next, _Batch()
+            self._is_called = False
+            batch, self._next = self._next, defaultdict(_Asked)
             await self._send(batch)
 
     def close(self) -> None:
         """After `run` has ended: nobody is left waiting, and nobody begins to."""
         self._is_closed = True
-        self._next.give_up(0.0)
+        for asked in self._next.values():
+            asked.give_up(0.0)
 
-    def _confirmation(self, key: str) -> asyncio.Future[int]:
+    def _confirmation(self, asked: _Asked) -> asyncio.Future[int]:
         if self._is_closed:
             raise Away(_QUEUE, 0.0)
         future: asyncio.Future[int] = self._loop.create_future()
-        self._next.waiting[key].append(future)
-        self._wake.set()
+        asked.waiting.append(future)
+        if not self._is_called:
+            self._is_called = True
+            self._wake.set()
         return future
 
     async def _send(self, batch: _Batch) -> None:
         try:
-            replies = await self._line.ask(batch.commands())
-            for key, reply in zip((*batch.items, *batch.counts), replies, strict=True):
+            replies = await self._line.ask([one.command(key) for key, one in batch.items()])
+            for key, reply in zip(tuple(batch), replies, strict=True):
                 if isinstance(reply, int):  # else an error, such as no memory left
-                    batch.settle(key, reply)
+                    batch.pop(key).settle(reply)
         except (redis.RedisError, OSError):
             pass  # nobody's answer came: they are told below
         except Exception as error:
@@ -105,7 +111,9 @@ class Appender:
 
     def _conclude(self, batch: _Batch) -> None:
         """Whoever has no answer by now gets none."""
-        if batch.waiting:
-            batch.give_up(self._outage.goes_on())
-        else:
+        if not batch:
             self._outage.is_over()
+            return
+        seconds = self._outage.goes_on()
+        for asked in batch.values():
+            asked.give_up(seconds)

@@ -20,7 +20,8 @@ class Line:
     """For one user at a time. Whatever goes wrong, the next exchange begins afresh."""
 
     def __init__(self, address: str, *, seconds: float) -> None:
-        self._client = Redis.from_url(address, socket_connect_timeout=seconds)
+        # The client's own time-outs would make a task for each exchange.
+        self._client = Redis.from_url(address, socket_connect_timeout=seconds, socket_timeout=None)
         self._seconds = seconds
         self._connection: AbstractConnection | None = None
 

@@ -49,9 +49,9 @@ class Request:
         if not value.isdigit():
             raise Refusal(400, Code.BAD_REQUEST, "Content-Length is no whole number.")
         # More digits than any cap has, and than are quick to read.
-        if len(value) > 10 or int(value) > most:
+        if len(value) > 10 or (length := int(value)) > most:
             raise Refusal(413, Code.TOO_LARGE, f"At most {most} bytes are read here.")
-        return int(value)
+        return length
 
     async def body(self, length: int, stalls: Stalls) -> bytes:
         """The whole body, of the length that was declared; one that stalls is given up."""

@@ -11,7 +11,9 @@ import msgspec
 
 from aggregation.protocol.approval import Approval
 from aggregation.protocol.client_task import Eligibility, Schedule
+from aggregation.protocol.sealing import MAX_SEALED
 from aggregation.protocol.windows import Unit
+from portal.collection import live
 from portal.tasks.models import EVERYONE
 
 
@@ -60,6 +62,25 @@ class Snapshot(msgspec.Struct, frozen=True):
     next_due_open_seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where updates for one session go."""
+
+    queue: str
+    # Bytes of the longest one.
+    most: int
+    # Whose they are counted as; empty if there are several populations, or nobody knows.
+    population: str
+
+    @classmethod
+    def of(cls, session: str, task: OpenTask | None) -> "Place":
+        """A session that is not in the snapshot (yet) has a queue, or it has not."""
+        queue = live.key(session, "updates")
+        if task is None:
+            return cls(queue, MAX_SEALED, "")
+        return cls(queue, min(task.max_sealed, MAX_SEALED), task.sole_population)
+
+
 @dataclass(frozen=True)
 class View:
     snapshot: Snapshot
@@ -72,6 +93,11 @@ class View:
     @cached_property
     def task_of_session(self) -> dict[str, OpenTask]:
         return {s.id: task for task in self.snapshot.tasks for s in task.sessions}
+
+    @cached_property
+    def places(self) -> dict[str, "Place"]:
+        """Where updates for each session go."""
+        return {session: Place.of(session, task) for session, task in self.task_of_session.items()}
 
     @cached_property
     def client_tasks(self) -> frozenset[str]:

@@ -5,13 +5,11 @@ nothing here can read it, and no answer depends on it.
 """
 
 from aggregation.protocol.messages import Code
-from aggregation.protocol.sealing import MAX_SEALED
-from portal.collection import live
 from portal.device_api.answers import Answer, Refusal, busy
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
-from portal.device_api.snapshot import OpenTask
+from portal.device_api.snapshot import Place
 
 _ACCEPTED = Answer(202)
 # Machine seconds over which devices are spread that found no room in this process.
@@ -20,11 +18,9 @@ _CROWDED_SECONDS = 10.0
 
 async def upload(parts: Parts, request: Request, session: str) -> Answer:
     update = _checked_update(parts, request, session)
-    task = _task(parts, session)
-    if task:
-        request.population = task.sole_population
-    length = request.length(min(task.max_sealed, MAX_SEALED) if task else MAX_SEALED)
-    queue = live.key(session, "updates")
+    place = _place(parts, session)
+    request.population, queue = place.population, place.queue
+    length = request.length(place.most)
     if (after := parts.pressure.retry_after(queue)) is not None:
         raise busy(retry_after=after)
     if not parts.room.take(length):
@@ -54,7 +50,7 @@ def _checked_update(parts: Parts, request: Request, session: str) -> bytes:
     return checked
 
 
-def _task(parts: Parts, session: str) -> OpenTask | None:
-    """Whose session it is; for one that is not in the snapshot (yet), nobody knows."""
+def _place(parts: Parts, session: str) -> Place:
     view = parts.snapshots.latest
-    return view.task_of_session.get(session) if view else None
+    known = view.places.get(session) if view else None
+    return known or Place.of(session, None)
