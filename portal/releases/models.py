@@ -37,6 +37,21 @@ class Release(models.Model):
         return f"release of {self.window}"
 
 
+class Attempt(models.Model):
+    """A release that is under way or keeps failing: how often it was tried, and when it is next.
+
+    There is none for a window that was released, or not tried yet.
+    """
+
+    window = models.OneToOneField(TaskWindow, on_delete=models.PROTECT, related_name="attempt")
+    times = models.PositiveIntegerField()
+    # Machine time.
+    next_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"attempt {self.times} at the release of {self.window}"
+
+
 class Rendering(models.Model):
     """The files of a release: made once after it was committed, their hashes signed for good."""
 

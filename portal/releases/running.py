@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from aggregation.clock import Clock
 from portal.collection.draining import is_draining
 from portal.problems import Conflict
-from portal.releases import rendering, selectors
+from portal.releases import attempts, rendering, selectors
 from portal.releases.models import Release
 from portal.releases.services import release_window
+from portal.tasks.models import TaskWindow
 
 log = logging.getLogger(__name__)
 
@@ -20,19 +21,31 @@ _rendering = threading.Lock()
 
 
 def release_due_windows(*, clock: Clock, worker: str = "") -> None:
-    """What fails stays due, and is tried again at the next beat."""
+    """What fails stays due, and is tried again after a pause that grows."""
     tried: set[int] = set()
     while selectors.in_flight() < IN_FLIGHT and not is_draining():
         window = selectors.next_due(clock.now(), but=tried)
         if window is None:
             return
         tried.add(window.pk)
-        try:
-            release_window(window=window, clock=clock, worker=worker)
-        except Conflict as conflict:
-            log.info("%s", conflict)
-        except Exception:
-            log.exception("Window %s of %s could not be released.", window.window, window.task)
+        if attempts.begin(window=window):
+            _release(window, clock, worker)
+
+
+def _release(window: TaskWindow, clock: Clock, worker: str) -> None:
+    try:
+        release_window(window=window, clock=clock, worker=worker)
+    except Conflict as conflict:
+        pause = attempts.failed(window=window)
+        log.info("%s It is looked at again in %s.", conflict, pause)
+    except Exception:
+        pause = attempts.failed(window=window)
+        log.exception(
+            "Window %s of %s could not be released; it is tried again in %s.",
+            window.window, window.task, pause,
+        )  # fmt: skip
+    else:
+        attempts.forget(window=window)
 
 
 def render_releases() -> None:

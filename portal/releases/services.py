@@ -29,7 +29,7 @@ from portal.collection.gathering import Gathered, gather, settle
 from portal.collection.models import Partial, Receipts, Session
 from portal.ledger.services import spend
 from portal.problems import Conflict
-from portal.releases import telling
+from portal.releases import attempts, telling
 from portal.releases.failpoints import passed
 from portal.releases.models import Release
 from portal.releases.signing import card_text, sign_card
@@ -124,6 +124,7 @@ def _commit(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: C
         passed("settled")
         move(window, to=TaskWindow.State.RELEASED, clock=clock)
         Receipts.objects.filter(window=window).delete()
+        attempts.forget(window=window)
         record(action="release.made", subject=release, clock=clock)
         telling.released(release, clock=clock)
         passed("moved")

@@ -1,6 +1,7 @@
 """Releasing due windows: once each, everything in one transaction, whoever asks how often."""
 
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
@@ -14,8 +15,8 @@ from portal.collection.models import Partial, Receipts, Session
 from portal.ledger.models import Charge
 from portal.notifications.models import Notification
 from portal.problems import Conflict
-from portal.releases import failpoints, running, selectors
-from portal.releases.models import Release
+from portal.releases import attempts, failpoints, running, selectors
+from portal.releases.models import Attempt, Release
 from portal.releases.services import release_window
 from portal.releases.signing import is_card_signed, read_card
 from portal.tasks.models import TaskWindow
@@ -132,10 +133,15 @@ def test_nothing_is_left_of_an_attempt_that_fails(collecting, monkeypatch):
         assert charges(FIRST) == ["reserved"], place
         assert Partial.objects.get().state == "stored", place
         assert collecting.window(FIRST).state == "releasing", place
+        pauses_are_over()
     monkeypatch.setattr(failpoints, "hook", None)
     running.release_due_windows(clock=collecting.clock)
     noise = Noised.decode(bytes(Release.objects.get().noised)).sums - collecting.truth[FIRST]
     assert abs(noise).max() < FAR
+
+
+def pauses_are_over():
+    Attempt.objects.update(next_at=datetime.now(UTC))
 
 
 def fail_at(place):
@@ -196,10 +202,54 @@ def test_a_collector_that_died_is_followed_by_another(collecting, monkeypatch):
     monkeypatch.setattr(failpoints, "hook", fail_at("noised"))
     running.release_due_windows(clock=collecting.clock)
     assert collecting.window(FIRST).state == "releasing"
+    pauses_are_over()
     assert selectors.next_due(collecting.clock.now()).window == FIRST
     monkeypatch.setattr(failpoints, "hook", None)
     running.release_due_windows(clock=collecting.clock)
     assert collecting.window(FIRST).state == "released"
+
+
+def test_what_keeps_failing_is_tried_less_and_less_often(collecting, monkeypatch, settings):
+    settings.HEARTBEAT_SECONDS = 60
+    collecting.go_to(DUE)
+    monkeypatch.setattr(failpoints, "hook", fail_at("noised"))
+    for times, minutes in [(1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (6, 10)]:
+        for _ in range(3):
+            running.release_due_windows(clock=collecting.clock)
+        # One collector died for it, not three.
+        assert Session.objects.filter(collects__window=FIRST, state="dead").count() == times
+        row = Attempt.objects.get()
+        left = row.next_at - datetime.now(UTC)
+        assert row.times == times
+        assert timedelta(minutes=minutes - 1) < left <= timedelta(minutes=minutes)
+        pauses_are_over()
+    monkeypatch.setattr(failpoints, "hook", None)
+    running.release_due_windows(clock=collecting.clock)
+    assert collecting.window(FIRST).state == "released"
+    assert not Attempt.objects.exists()
+
+
+def test_a_window_that_fails_keeps_no_other_waiting(collecting, monkeypatch, settings):
+    settings.HEARTBEAT_SECONDS = 60
+    collecting.go_to(DUE)
+    monkeypatch.setattr(failpoints, "hook", fail_at("noised"))
+    running.release_due_windows(clock=collecting.clock)
+    monkeypatch.setattr(failpoints, "hook", None)
+    collecting.go_to("2026-11-21T00:00:00")
+    running.release_due_windows(clock=collecting.clock)
+    assert Release.objects.get().window.window == SECOND
+
+
+def test_an_attempt_whose_worker_died_counts(collecting, settings):
+    settings.HEARTBEAT_SECONDS = 60
+    collecting.go_to(DUE)
+    window = collecting.window(FIRST)
+    assert attempts.begin(window=window)  # and nothing is heard of it any more
+    assert not attempts.begin(window=window)
+    assert selectors.next_due(collecting.clock.now()) is None
+    pauses_are_over()
+    assert attempts.begin(window=window)
+    assert Attempt.objects.get().times == 2
 
 
 def test_more_than_two_are_not_released_at_a_time(collecting):
