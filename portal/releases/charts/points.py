@@ -67,7 +67,7 @@ def _names(spots: Sequence[Spot], view: View, most: int) -> list[Markup]:
     drawn: list[Markup] = []
     for spot in spots[: 3 * most]:
         fits = [size for size in _SIZES if _room(spot, size, view, taken[size])]
-        if not fits or len(drawn) == most:
+        if _SIZES[0] not in fits or len(drawn) == most:
             continue
         for size in fits:
             taken[size].append(_box(spot, size))
@@ -86,7 +86,7 @@ def _room(spot: Spot, size: float, view: View, taken: Sequence[Box]) -> bool:
 def _box(spot: Spot, size: float) -> Box:
     left = spot.x - spot.radius
     right = spot.x + spot.radius + 3 + text_width(_name(spot), size)
-    return left, spot.y - size * 0.7, right, spot.y + size * 0.7
+    return left, spot.y - size * 0.75, right, spot.y + size * 0.75
 
 
 def _touch(one: Box, other: Box) -> bool:

@@ -37,16 +37,24 @@ class Axis:
 def axis_for(
     values: Sequence[float], *, first: float, last: float, log: bool = False, most_ticks: int = 6
 ) -> Axis:
-    """An axis that holds all values, with round ticks; a linear one begins or ends at zero."""
+    """An axis that holds all values and, unless it is a log axis, zero; with round ticks.
+
+    It ends where the values end, or at the next tick if that is close.
+    """
     if log:
         return _log_axis([one for one in values if one > 0], first, last, most_ticks)
     low, high = min([0.0, *values]), max([0.0, *values])
     if low == high:
         high = 1.0
     step = nice_step((high - low) / most_ticks)
-    start, end = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(step * index for index in range(start, end + 1))
-    return Axis(ticks[0], ticks[-1], first, last, ticks)
+    low, high = -_end(-low, step), _end(high, step)
+    start, end = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return Axis(low, high, first, last, tuple(step * index for index in range(start, end + 1)))
+
+
+def _end(most: float, step: float) -> float:
+    tick = step * math.ceil(most / step - 1e-9)
+    return tick if tick - most <= 0.4 * step else most
 
 
 def tick_words(axis: Axis, *, share: bool = False) -> tuple[list[str], str]:

@@ -2,8 +2,17 @@
 
 from collections.abc import Sequence
 
-from portal.releases.charts.frame import Frame, Key, finished, heading, legend, sentence
-from portal.releases.charts.lines import Plot, draw_axes, draw_line, line_labels
+from portal.releases.charts.frame import (
+    SMALL,
+    VALUE,
+    Frame,
+    Key,
+    finished,
+    heading,
+    legend,
+    sentence,
+)
+from portal.releases.charts.lines import Plot, draw_axes, draw_gaps, draw_line, line_labels
 from portal.releases.charts.measure import text_width
 from portal.releases.charts.scales import axis_for, tick_words
 from portal.releases.charts.shapes import Line, Mark
@@ -36,12 +45,12 @@ def _drawn(frame: Frame, labels: list[str], lines: Sequence[Line], unit: str, he
     title, y = heading(frame)
     direct = len(lines) > 1 and not frame.is_narrow
     keys, y = legend(frame, _keys(lines, marks, named=not direct), y)
-    plot = _plot(frame, labels, lines, unit, top=y + 22, height=height, direct=direct)
+    plot = _plot(frame, labels, lines, unit, top=y + 32, height=height, direct=direct)
     axes, bottom = draw_axes(plot)
     drawn = [draw_line(plot, line, index) for index, line in enumerate(lines)]
     names = line_labels(plot, lines) if direct else []
     said = _description(labels, lines, unit)
-    content = [title, keys, axes, *drawn, *names]
+    content = [title, keys, axes, *draw_gaps(plot, lines), *drawn, *names]
     return finished(frame, height=bottom, description=said, content=content)
 
 
@@ -58,8 +67,8 @@ def _plot(
     bottom = top + height - 60
     values = [end for line in lines for mark in line.marks for end in _ends(mark)]
     axis = axis_for(values, first=bottom, last=top, most_ticks=5)
-    left = max(text_width(word, 12) for word in tick_words(axis)[0]) + 10
-    room = max(text_width(line.name, 12.5) for line in lines) + 14 if direct else 12
+    left = max(text_width(word, SMALL) for word in tick_words(axis)[0]) + 10
+    room = max(1.06 * text_width(line.name, VALUE) for line in lines) + 29 if direct else 12
     right = frame.width - min(room, 0.28 * frame.width)
     return Plot(frame, unit, axis, left, right, tuple(labels))
 
@@ -75,9 +84,16 @@ def _keys(lines: Sequence[Line], marks: Sequence[Mark], *, named: bool) -> list[
     keys = [Key(i, one.name) for i, one in enumerate(lines)] if named and len(lines) > 1 else []
     if any(mark.half_width for mark in marks):
         keys.append(Key("band", "interval"))
-    if not all(is_finite(mark) for mark in marks):
+    some = [[is_finite(mark) for mark in column] for column in _columns(lines)]
+    if any(not any(column) for column in some):
         keys.append(Key("hidden", "not shown"))
+    if any(any(column) and not all(column) for column in some):
+        keys.append(Key("gap", "not shown for one line"))
     return keys
+
+
+def _columns(lines: Sequence[Line]) -> list[tuple[Mark, ...]]:
+    return list(zip(*(line.marks for line in lines), strict=True))
 
 
 def _description(labels: Sequence[str], lines: Sequence[Line], unit: str) -> str:

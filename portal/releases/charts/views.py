@@ -9,8 +9,8 @@ from portal.releases.charts.projection import View, azimuthal, equal_earth
 # The inhabited latitudes: nobody is counted on Antarctica.
 _SOUTH, _NORTH = -56.0, 83.7
 _TALLEST = 0.72
-# About 60 km, in radii of the earth: no view is narrower.
-_LEAST = 0.01
+# About 40 km, in radii of the earth: no view is narrower.
+_LEAST = 0.006
 
 
 def world_view(width: float) -> View:

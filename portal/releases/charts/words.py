@@ -78,7 +78,7 @@ def _interval(mark: Mark, *, sign: bool) -> str:
         written = _trimmed(scaled, _places(abs(scaled) / 100))
     else:
         divisor, letter, word = scale_of(max(abs(mark.value), abs(width)))
-        places = _places(abs(width) / divisor)
+        places = max(_places(abs(width) / divisor), 0)
         written = f"{_fixed(mark.value / divisor, places)} ± {_fixed(width / divisor, places)}"
     return _joined(written, letter if sign else word)
 
