@@ -3,14 +3,16 @@
 import asyncio
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 from django.test import Client
 
 from portal import heartbeats
 from portal.accounts.models import Grant
-from portal.collection import streaming
+from portal.collection import placing, streaming
 from portal.collection.overview import overview
 from portal.collection.streaming import Middle, event, stream
+from portal.valkey import queue_client
 
 MIDDLE = Middle("collection/_overview.html", "overview", lambda: overview(now=datetime.now(UTC)))
 
@@ -33,6 +35,18 @@ def test_an_idle_worker_is_shown(signed_in, valkey):
     page = signed_in("operator").get("/sessions").content.decode()
     assert "sessions@here" in page
     assert "Idle. A session opens here" in page
+
+
+def test_it_says_what_happens_when_a_task_finds_no_slot(signed_in, valkey):
+    found = placing.Findings(slots=1, taken=1, waiting=("weekly-trips revision 1",))
+    queue_client().set(placing.FINDINGS, msgspec.json.encode(found))
+    page = signed_in("operator").get("/sessions").content.decode()
+    assert "No slot is free for weekly-trips revision 1." in page
+    assert "keep their data and are told to come back later" in page
+    assert "A window whose grace ends meanwhile is released without them" in page
+    assert "MAYFLY_SESSION_SLOTS" in page
+    queue_client().delete(placing.FINDINGS)
+    assert "No slot is free" not in signed_in("operator").get("/sessions").content.decode()
 
 
 @pytest.mark.parametrize("address", ["/sessions", "/sessions/live"])
