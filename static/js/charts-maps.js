@@ -16,7 +16,6 @@ export function makeMovable(chart) {
     view.y = Math.min(Math.max(view.y, 0), height - seen.height);
     stage.setAttribute("viewBox", `${view.x} ${view.y} ${seen.width} ${seen.height}`);
     stage.style.setProperty("--unzoom", 1 / view.zoom);
-    stage.style.setProperty("--half-unzoom", 1 / Math.sqrt(view.zoom));
     chart.classList.toggle("moved", view.zoom > 1);
     tools.lastElementChild.disabled = view.zoom === 1;
   }

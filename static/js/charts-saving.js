@@ -5,6 +5,8 @@ const WRITTEN = [
   "stroke-linejoin", "font-family", "font-size", "font-weight", "paint-order", "vector-effect",
   "display",
 ];
+const MARGIN = 16;
+const FINENESS = 2;
 
 export async function saveAs(chart, kind) {
   const text = new XMLSerializer().serializeToString(still(chart));
@@ -13,7 +15,7 @@ export async function saveAs(chart, kind) {
   if (kind === "svg") {
     keep(new Blob([text], { type: "image/svg+xml" }), `${name}.svg`);
   } else {
-    keep(await picture(address, chart.viewBox.baseVal), `${name}.png`);
+    keep(await picture(address), `${name}.png`);
   }
 }
 
@@ -32,14 +34,17 @@ function still(chart) {
   for (const one of copy.querySelectorAll('[fill*="url("]')) {
     one.setAttribute("fill", `url(#${one.getAttribute("fill").match(/#([\w-]+)/)[1]})`);
   }
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
+  const size = { width: width + 2 * MARGIN, height: height + 2 * MARGIN };
+  const box = `-${MARGIN} -${MARGIN} ${size.width} ${size.height}`;
   const ground = document.createElementNS(copy.namespaceURI, "rect");
-  for (const [key, value] of Object.entries({ width, height, fill: groundOf(chart) })) {
-    ground.setAttribute(key, value);
-  }
+  set(copy, { ...size, viewBox: box });
+  set(ground, { ...size, x: -MARGIN, y: -MARGIN, fill: groundOf(chart) });
   copy.insertBefore(ground, copy.querySelector("defs"));
   return copy;
+}
+
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
 function groundOf(element) {
@@ -50,14 +55,13 @@ function groundOf(element) {
   return "white";
 }
 
-async function picture(address, { width, height }) {
+async function picture(address) {
   const image = new Image();
   image.src = address;
   await image.decode();
   const canvas = document.createElement("canvas");
-  const fineness = 2;
-  canvas.width = fineness * width;
-  canvas.height = fineness * height;
+  canvas.width = FINENESS * image.naturalWidth;
+  canvas.height = FINENESS * image.naturalHeight;
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }

@@ -79,16 +79,21 @@ def _anchor(panel: Panel, x: float, word: str) -> str:
 
 
 def _group(panel: Panel, group: Group, y: float) -> Markup:
+    """A group of one row is one link, label and bar; otherwise the label leads to the group's
+    address, and every mark to its own."""
     top = y + (20 if panel.labels_above else 4)
+    label = _label(panel, group, y, top)
     if panel.stacked:
-        rows = [_stack(panel, group, top)]
-    else:
-        step = panel.thickness + 3
-        rows = [
-            _row(panel, group, mark, index, top + index * step)
-            for index, mark in enumerate(group.marks)
-        ]
-    return tag("g", _label(panel, group, y, top), *rows)
+        return tag("g", linked(label, group.href), _stack(panel, group, top))
+    step = panel.thickness + 3
+    rows = [
+        _row(panel, group, mark, index, top + index * step)
+        for index, mark in enumerate(group.marks)
+    ]
+    if len(rows) == 1:
+        return linked(tag("g", label, *rows), group.marks[0].href or group.href)
+    links = [linked(row, mark.href) for row, mark in zip(rows, group.marks, strict=True)]
+    return tag("g", linked(label, group.href), *links)
 
 
 def _label(panel: Panel, group: Group, y: float, top: float) -> Markup:
@@ -101,7 +106,7 @@ def _label(panel: Panel, group: Group, y: float, top: float) -> Markup:
         words = cut(group.label, NORMAL, room)
         end = panel.axis.first - 10
         drawn = text(words, end, middle, "chart-label", text_anchor="end")
-    return linked(drawn, group.href)
+    return drawn
 
 
 def _row(panel: Panel, group: Group, mark: Mark, index: int, y: float) -> Markup:
@@ -109,7 +114,7 @@ def _row(panel: Panel, group: Group, mark: Mark, index: int, y: float) -> Markup
     label = f"{group.label}, {name}" if name else group.label
     said = tag("title", tooltip(label, mark, panel.unit))
     drawn = [said, _reach(panel, y), *_shape(panel, mark, index, y), _value(panel, mark, y)]
-    return linked(tag("g", *drawn, class_="mark"), mark.href or group.href)
+    return tag("g", *drawn, class_="mark")
 
 
 def _shape(panel: Panel, mark: Mark, index: int, y: float) -> list[Markup]:
@@ -202,7 +207,7 @@ def _stack(panel: Panel, group: Group, y: float) -> Markup:
         side = 1 if mark.value < 0 else 0
         start, ends[side] = ends[side], ends[side] + mark.value
         bar = _bar(panel, index, panel.axis.at(start), panel.axis.at(ends[side]), y)
-        drawn.append(linked(tag("g", said, bar, class_="mark"), mark.href or group.href))
+        drawn.append(linked(tag("g", said, bar, class_="mark"), mark.href))
     drawn.append(_unseen(panel, group, max(ends[0], whole.value + (whole.half_width or 0.0)), y))
     # The sum of all shares is no news.
     if panel.unit == "%":

@@ -6,10 +6,14 @@ Laid out for the large letters of a small screen; on a large one it is only airi
 from collections.abc import Iterable, Sequence
 
 from portal.releases.charts.map_look import FADES, Look
+from portal.releases.charts.measure import cut, text_width
 from portal.releases.charts.scales import nice_step
 from portal.releases.charts.shapes import Mark, Place
 from portal.releases.charts.svg import Markup, join, tag, text
 from portal.releases.charts.words import is_finite, short
+
+# Of a small screen, in the drawing's units.
+_LETTERS = 22.0
 
 
 def map_legend(
@@ -21,8 +25,7 @@ def map_legend(
     if coloured or any(is_finite(mark) for mark in marks):
         drawn.append(_ramp(look, y))
         y += 68
-    sizes = _sizes(look, y + 20) if look.largest else []
-    x = 16 + 122.0 * len(sizes)
+    sizes, x = _sizes(look, y + 20) if look.largest else ([], 4.0)
     hidden = _hidden(look, marks, places, x, y + 20)
     drawn += [*sizes, *hidden]
     if sizes or hidden:
@@ -46,15 +49,18 @@ def _ramp(look: Look, y: float) -> Markup:
     return join(*drawn)
 
 
-def _sizes(look: Look, y: float) -> list[Markup]:
-    """Up to three discs of round values."""
+def _sizes(look: Look, y: float) -> tuple[list[Markup], float]:
+    """The unit and two discs of round values; and where they end."""
+    unit = cut(look.unit, _LETTERS, 200)
+    drawn = [text(unit, 0.0, y + 8, "map-key")] if unit else []
+    x = text_width(unit, _LETTERS) + 12 if unit else 0.0
     most = nice_step(look.largest * 0.45)
-    drawn = []
-    for index, value in enumerate((most, most / 5)):
-        x, radius = 22 + 122.0 * index, look.radius(value)
-        disc = tag("circle", cx=x, cy=y + 2, r=radius, class_="point")
-        drawn.append(join(disc, text(short(value), x + radius + 7, y + 8, "map-key")))
-    return drawn
+    for value in (most, most / 5):
+        radius, words = look.radius(value), short(value)
+        drawn.append(tag("circle", cx=x + radius, cy=y + 2, r=radius, class_="point"))
+        drawn.append(text(words, x + 2 * radius + 7, y + 8, "map-key"))
+        x += 2 * radius + 7 + text_width(words, _LETTERS) + 20
+    return drawn, x
 
 
 def _hidden(

@@ -72,7 +72,9 @@ def _names(spots: Sequence[Spot], view: View, most: int) -> list[Markup]:
         for size in fits:
             taken[size].append(_box(spot, size))
         kind = "place-name" if len(fits) == len(_SIZES) else "place-name spare"
-        drawn.append(text(_name(spot), spot.x + spot.radius + 3, spot.y + 4, kind))
+        words = text(_name(spot), spot.radius + 3, 4, kind)
+        # Written around its place, so that a page that enlarges the map need not enlarge it.
+        drawn.append(tag("g", words, transform=f"translate({spot.x:.1f} {spot.y:.1f})"))
     return drawn
 
 

@@ -6,17 +6,27 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from portal.releases.charts.svg import tag
+
 _STYLES = Path(__file__).resolve().parents[3] / "static" / "css"
+MARGIN = 16
+_SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)" width="\d+" height="\d+"')
 _TOKEN = re.compile(r"(--[\w-]+):\s*([^;]+);")
 _LIGHT_DARK = re.compile(r"light-dark\(([^,()]+), ([^()]+)\)")
 _USE = re.compile(r"var\((--[\w-]+)\)")
 
 
 def standalone(svg: str, *, dark: bool = False) -> str:
-    """The same drawing with its styles inside and every colour written out."""
-    start = svg.index(">") + 1
-    ground = '<rect class="chart-ground" width="100%" height="100%"/>'
-    return f"{svg[:start]}<style>{_styles(dark)}</style>{ground}{svg[start:]}"
+    """The same drawing with its styles inside, every colour written out, and a margin."""
+    size = _SIZE.search(svg)
+    if not size:
+        raise ValueError("Only a chart can stand alone: this text has no size.")
+    width, height = (int(one) + 2 * MARGIN for one in size.groups())
+    box = f'viewBox="-{MARGIN} -{MARGIN} {width} {height}" width="{width}" height="{height}"'
+    opened = svg[: size.start()] + box + svg[size.end() : svg.index(">") + 1]
+    ground = tag("rect", class_="chart-ground", x=-MARGIN, y=-MARGIN, width=width, height=height)
+    inside = svg[svg.index(">") + 1 :]
+    return f"{opened}<style>{_styles(dark)}</style>{ground}{inside}"
 
 
 def style_source(*, dark: bool = False) -> str:
