@@ -1,4 +1,4 @@
-"""A table of a release as CSV or JSON: made of its Parquet file, the same bytes on every read.
+"""Rows of a table as CSV, JSON, GeoJSON or Parquet: made of its file, the same bytes on every read.
 
 Read and sent a batch at a time, in a thread: an export of any length takes the memory of one
 batch, and the event loop belongs to all requests.
@@ -6,37 +6,24 @@ batch, and the event loop belongs to all requests.
 
 import csv
 import io
-import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
+import msgspec
 from asgiref.sync import sync_to_async
+
+from portal.releases.beside import Beside
+from portal.releases.filtering import Filter
+from portal.releases.opening import OpenTable
+from portal.streams.gazetteer import gazetteer
 
 BATCH = 5000
 _CHUNK = 1 << 18
+Make = Callable[[OpenTable, Filter], Iterator[bytes]]
 
 
-async def as_it_is(path: Path) -> AsyncIterator[bytes]:
-    async for chunk in _in_a_thread(lambda: _chunks(path)):
-        yield chunk
-
-
-async def as_csv(path: Path) -> AsyncIterator[bytes]:
-    async for chunk in _in_a_thread(lambda: _csv(path)):
-        yield chunk
-
-
-async def as_json(path: Path) -> AsyncIterator[bytes]:
-    """An array of objects, one a line; numbers that are suppressed are null."""
-    async for chunk in _in_a_thread(lambda: _json(path)):
-        yield chunk
-
-
-async def _in_a_thread(make: Callable[[], Iterator[bytes]]) -> AsyncIterator[bytes]:
-    source = make()
-
+async def in_a_thread(source: Iterator[bytes]) -> AsyncIterator[bytes]:
     def following() -> bytes | None:
         return next(source, None)
 
@@ -44,33 +31,67 @@ async def _in_a_thread(make: Callable[[], Iterator[bytes]]) -> AsyncIterator[byt
         yield chunk
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def as_it_is(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
 
 
-def _csv(path: Path) -> Iterator[bytes]:
-    file = pq.ParquetFile(path)
-    yield _lines([file.schema_arrow.names])
-    for rows in _batches(file):
+def as_csv(table: OpenTable, asked: Filter) -> Iterator[bytes]:
+    beside = Beside(table)
+    yield _lines([beside.names])
+    for rows in _batches(beside, asked):
         yield _lines([["" if v is None else _harmless(v) for v in row] for row in rows])
 
 
-def _json(path: Path) -> Iterator[bytes]:
-    file = pq.ParquetFile(path)
-    names, before = file.schema_arrow.names, "["
-    for rows in _batches(file):
-        for row in rows:
-            pairs = dict(zip(names, row, strict=True))
-            yield f"{before}\n{json.dumps(pairs, ensure_ascii=False)}".encode()
-            before = ","
-    yield b"\n]\n" if before == "," else b"[]\n"
+def as_json(table: OpenTable, asked: Filter) -> Iterator[bytes]:
+    """An array of objects, one a line; numbers that are suppressed are null."""
+    names = (beside := Beside(table)).names
+    rows = (dict(zip(names, row, strict=True)) for row in _rows(beside, asked))
+    yield from _listed(rows, b"[", b"]\n")
 
 
-def _batches(file: pq.ParquetFile) -> Iterator[list[tuple[Any, ...]]]:
-    for batch in file.iter_batches(batch_size=BATCH):
-        yield list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+def as_geojson(table: OpenTable, asked: Filter) -> Iterator[bytes]:
+    """A point per row, at its place; what is known of the row is in its properties."""
+    beside = Beside(table)
+    names, places = beside.names, gazetteer().places
+    at = names.index(table.region_key)
+
+    def feature(row: Sequence[Any]) -> dict[str, Any]:
+        place = places.get(row[at])
+        point = [place.longitude, place.latitude] if place else None
+        return {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": point} if point else None,
+            "properties": dict(zip(names, row, strict=True)),
+        }
+
+    features = (feature(row) for row in _rows(beside, asked))
+    yield from _listed(features, b'{"type":"FeatureCollection","features":[', b"]}\n")
+
+
+def _rows(beside: Beside, asked: Filter) -> Iterator[Sequence[Any]]:
+    for rows in _batches(beside, asked):
+        yield from rows
+
+
+def _batches(beside: Beside, asked: Filter) -> Iterator[Iterator[Sequence[Any]]]:
+    table = beside.table
+    question = table.question(asked, beside.file_names)
+    for batch in question.batches(table.layout.file, size=BATCH):
+        yield beside.rows(batch)
+
+
+def _listed(things: Iterator[dict[str, Any]], opening: bytes, end: bytes) -> Iterator[bytes]:
+    """One a line, many in a chunk."""
+    parts, before = [opening], b"\n"
+    for thing in things:
+        parts += [before, msgspec.json.encode(thing)]
+        before = b",\n"
+        if len(parts) > BATCH:
+            yield b"".join(parts)
+            parts = []
+    yield b"".join(parts) + (b"\n" if before != b"\n" else b"") + end
 
 
 def _lines(rows: list[list[Any]]) -> bytes:

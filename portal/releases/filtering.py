@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from aggregation.compiler.guard.names import nearest
 from aggregation.errors import Problem
+from portal.releases.grouping import COUNTRY
 from portal.releases.querying import DOWN, UP
 from portal.releases.reading import Layout
 
@@ -89,7 +90,7 @@ class Filter:
 
 
 def _know_all(query: Query, layout: Layout, beside: Collection[str]) -> None:
-    known = [*layout.keys, *_OURS]
+    known = [*_keys(layout), *_OURS]
     for name in query:
         if name.removeprefix(_KEY) not in known and name not in beside:
             raise Problem(
@@ -98,8 +99,12 @@ def _know_all(query: Query, layout: Layout, beside: Collection[str]) -> None:
             )
 
 
+def _keys(layout: Layout) -> tuple[str, ...]:
+    return (COUNTRY, *layout.keys) if layout.has_countries else layout.keys
+
+
 def _where(query: Query, layout: Layout) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for key in layout.keys:
+    for key in _keys(layout):
         asked = query.getlist(_KEY + key)
         if key not in _OURS:
             asked = query.getlist(key) + asked

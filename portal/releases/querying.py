@@ -6,6 +6,7 @@ outside is ever part of a statement.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ class Question:
         """All rows, a batch at a time: only one is in memory, unless they have to be sorted."""
         statement = f"{self._all} {self._by}"
         with duckdb.connect(config=_LIMITS) as database:
-            found = database.execute(statement, [str(file.path), *self.values])
+            found = database.sql(statement, params=[str(file.path), *self.values])
             reader: pa.RecordBatchReader = found.to_arrow_reader(size)
             yield from reader
 
@@ -88,8 +89,14 @@ _FROM = "FROM read_parquet(?, file_row_number = true)"
 
 
 def ask(statement: str, *values: int | str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(config=_LIMITS) as database:
-        return database.execute(statement, list(values)).fetchall()
+    with _database().cursor() as asking:
+        return asking.execute(statement, list(values)).fetchall()
+
+
+@lru_cache(maxsize=1)
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for the process, with nothing in it: to open one takes longer than to ask it."""
+    return duckdb.connect(config=_LIMITS)
 
 
 def quoted(name: str) -> str:

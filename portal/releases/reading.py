@@ -16,7 +16,9 @@ from aggregation.errors import Problem
 from aggregation.protocol.domains import Value
 from aggregation.release.render import WINDOW
 from portal.releases.files import TableFile
+from portal.releases.grouping import COUNTRY
 from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask, quoted
+from portal.streams.gazetteer import gazetteer
 
 __all__ = [
     "DOWN", "EVERYTHING", "PAGE_SIZE", "RELATIVE", "UP", "ColumnNames", "Layout", "Number", "Row",
@@ -48,13 +50,23 @@ class Layout:
     suppressed: str
     rows: int
     file: TableFile
+    # The key whose values are places, where the caller knows it: then rows can also be asked for
+    # by country.
+    regions: str = ""
 
     def column(self, name: str) -> ColumnNames | None:
         return next((c for c in self.columns if c.value == name), None)
 
     def values(self, key: str) -> tuple[Value, ...]:
         """All values of a key, in the order of its domain."""
+        if key == COUNTRY and self.has_countries:
+            return tuple(gazetteer().countries)
         return _values(self.file.path, self.file.sha256, key)
+
+    @property
+    def has_countries(self) -> bool:
+        """Whether rows have a country by way of their place."""
+        return bool(self.regions) and COUNTRY not in self.keys
 
     @property
     def sorts(self) -> dict[str, str]:
@@ -151,7 +163,10 @@ def question(
 ) -> Question:
     conditions: list[str] = []
     bound: list[str] = []
-    for key, values in where.items():
+    for asked, wanted in where.items():
+        key, values = asked, wanted
+        if key == COUNTRY and layout.has_countries:
+            key, values = layout.regions, _places_in(wanted)
         if key not in layout.keys:
             raise Problem(f"The table {layout.file.name} has no key {key}.")
         marks = ", ".join("?" * len(values)) or "NULL"
@@ -161,6 +176,11 @@ def question(
         conditions.append(f"{quoted(layout.suppressed)} IS NULL")
     by = layout.sorts.get(sort, "")
     return Question([quoted(name) for name in columns], conditions, bound, sort=by, order=order)
+
+
+def _places_in(countries: Sequence[str]) -> list[str]:
+    places = gazetteer().places.items()
+    return [value for value, place in places if place.country in countries]
 
 
 @lru_cache(maxsize=64)

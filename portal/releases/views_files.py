@@ -1,25 +1,53 @@
 """Downloads: the files that were signed for, the manifest and its signature, and exports."""
 
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+import hashlib
+from collections.abc import Callable, Iterator
 
+import msgspec
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
+from aggregation.errors import Problem
 from aggregation.release.manifest import public_pem
 from portal.releases import exports
+from portal.releases.citing import bibtex, citation
+from portal.releases.dictionary import dictionary_document
 from portal.releases.files import TableFile, is_intact, table_file
+from portal.releases.filtering import Filter
 from portal.releases.finding import find_release
 from portal.releases.models import Release
+from portal.releases.opening import OpenTable, open_table
+from portal.releases.parquet import as_parquet
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
 from portal.releases.signing import release_public_key
 from portal.releases.visiting import guests_welcome
 
-Write = Callable[[Path], AsyncIterator[bytes]]
-KINDS: dict[str, tuple[Write, str]] = {
-    ".parquet": (exports.as_it_is, "application/vnd.apache.parquet"),
+DICTIONARY, CITATION, BIBTEX = "dictionary.json", "citation.txt", "citation.bib"
+PARQUET, GEOJSON = ".parquet", ".geojson"
+KINDS: dict[str, tuple[exports.Make, str]] = {
+    PARQUET: (as_parquet, "application/vnd.apache.parquet"),
     ".csv": (exports.as_csv, "text/csv; charset=utf-8"),
     ".json": (exports.as_json, "application/json"),
+    GEOJSON: (exports.as_geojson, "application/geo+json"),
+}
+# Goes up with every change of what exports look like.
+_FORMAT = 2
+_TEXT = "text/plain; charset=utf-8"
+Write = Callable[[Release], str | bytes]
+SMALL: dict[str, tuple[Write, str]] = {
+    MANIFEST: (lambda release: release.rendering.manifest, "application/json"),
+    SIGNATURE: (
+        lambda release: bytes.fromhex(release.rendering.signature),
+        "application/octet-stream",
+    ),
+    CARD: (lambda release: release.card, "application/json"),
+    DICTIONARY: (
+        lambda release: msgspec.json.encode(dictionary_document(release)),
+        "application/json",
+    ),
+    CITATION: (lambda release: citation(release) + "\n", _TEXT),
+    BIBTEX: (bibtex, "application/x-bibtex; charset=utf-8"),
 }
 
 
@@ -28,14 +56,11 @@ KINDS: dict[str, tuple[Write, str]] = {
 def release_file(request: HttpRequest, task: str, window: str, name: str) -> HttpResponseBase:
     found = find_release(request.user, task, window)
     if not hasattr(found, "rendering"):
-        return HttpResponse(
-            "The files of this release are being made. Try again in a moment.\n",
-            status=503,
-            headers={"Retry-After": "5"},
-            content_type="text/plain; charset=utf-8",
-        )
-    small = _small(found, name)
-    return _named(small, name) if small else _table(found, name)
+        return _later("The files of this release are being made. Try again in a moment.")
+    try:
+        return _file(request, found, name)
+    except Problem as problem:
+        return HttpResponse(f"{problem}\n", status=400, content_type=_TEXT)
 
 
 @require_safe
@@ -44,27 +69,50 @@ def release_key(request: HttpRequest) -> HttpResponse:
     return HttpResponse(public_pem(release_public_key()), content_type="application/x-pem-file")
 
 
-def _small(release: Release, name: str) -> HttpResponse | None:
-    match name:
-        case _ if name == MANIFEST:
-            return HttpResponse(release.rendering.manifest, content_type="application/json")
-        case _ if name == SIGNATURE:
-            signature = bytes.fromhex(release.rendering.signature)
-            return HttpResponse(signature, content_type="application/octet-stream")
-        case _ if name == CARD:
-            return HttpResponse(release.card, content_type="application/json")
-    return None
-
-
-def _table(release: Release, name: str) -> HttpResponseBase:
+def _file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
+    if name in SMALL:
+        write, media = SMALL[name]
+        return _named(HttpResponse(write(release), content_type=media), name)
     stem, dot, ending = name.rpartition(".")
     file = table_file(release, stem)
     if file is None or dot + ending not in KINDS:
         raise Http404(f"This release has no file {name}.")
     if not is_intact(file):
-        return _damaged(file)
-    write, media = KINDS[dot + ending]
-    return _named(StreamingHttpResponse(write(file.path), content_type=media), name)
+        return _later(
+            f"{file.file} is not as it was signed for, so it is not given out. "
+            "It is made again shortly.",
+        )
+    table = open_table(release, stem)
+    if dot + ending == GEOJSON and not table.region_key:
+        raise Http404(f"The table {stem} has no places, so there is no {name}.")
+    asked = Filter.parse(request.GET, table.layout).on_page(1)
+    return _export(request, table, asked, name)
+
+
+def _export(request: HttpRequest, table: OpenTable, asked: Filter, name: str) -> HttpResponseBase:
+    """Once somebody has these rows, they need not be sent again: a release never changes."""
+    make, media = KINDS[name[name.rindex(".") :]]
+    tag = _tag(table.layout.file, name, asked)
+    unchanged = get_conditional_response(request, etag=tag)
+    if unchanged is not None:
+        return unchanged
+    source = _source(table, asked, make)
+    response = _named(StreamingHttpResponse(exports.in_a_thread(source), content_type=media), name)
+    response["ETag"] = tag
+    patch_cache_control(response, private=True, no_cache=True)
+    return response
+
+
+def _source(table: OpenTable, asked: Filter, make: exports.Make) -> Iterator[bytes]:
+    if make is as_parquet and asked.is_everything:
+        return exports.as_it_is(table.layout.file.path)
+    return make(table, asked)
+
+
+def _tag(file: TableFile, name: str, asked: Filter) -> str:
+    """Of the file's hash in the manifest, of the rows, and of how they are written."""
+    what = f"{_FORMAT}\n{file.sha256}\n{name}\n{asked.querystring()}"
+    return f'"{hashlib.sha256(what.encode()).hexdigest()[:32]}"'
 
 
 def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
@@ -72,11 +120,7 @@ def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
     return response
 
 
-def _damaged(file: TableFile) -> HttpResponse:
+def _later(sentence: str) -> HttpResponse:
     return HttpResponse(
-        f"{file.file} is not as it was signed for, so it is not given out. "
-        "It is made again shortly.\n",
-        status=503,
-        headers={"Retry-After": "10"},
-        content_type="text/plain; charset=utf-8",
+        f"{sentence}\n", status=503, headers={"Retry-After": "5"}, content_type=_TEXT
     )

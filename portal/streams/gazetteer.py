@@ -1,0 +1,47 @@
+"""All places at once, by the values that the region column has: for tables of many regions."""
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from aggregation.errors import Problem
+from portal.streams.places_file import NAME, reading
+from portal.streams.selectors import streams_folder
+
+
+class PlaceFacts(NamedTuple):
+    name: str
+    # ISO 3166 alpha-2
+    country: str
+    population: int
+    latitude: float
+    longitude: float
+
+
+class Gazetteer(NamedTuple):
+    # By the GeoNames id as text, most populous first.
+    places: Mapping[str, PlaceFacts]
+    # Names by code.
+    countries: Mapping[str, str]
+
+
+def gazetteer() -> Gazetteer:
+    """Read once a process, and again when streams are installed anew; empty without places."""
+    folder = streams_folder()
+    try:
+        stat = os.stat(folder / NAME)
+        return _gazetteer(folder, (stat.st_mtime_ns, stat.st_ino, stat.st_size))
+    except (FileNotFoundError, Problem):
+        return Gazetteer({}, {})
+
+
+@lru_cache(maxsize=1)
+def _gazetteer(folder: Path, version: tuple[int, int, int]) -> Gazetteer:
+    columns = "geonameid, name, country, population, latitude, longitude"
+    with reading(folder) as database:
+        rows = database.execute(f"SELECT {columns} FROM places ORDER BY rank")  # noqa: S608
+        places = {str(geonameid): PlaceFacts(*facts) for geonameid, *facts in rows}
+        countries = dict(database.execute("SELECT code, name FROM countries ORDER BY rank"))
+    return Gazetteer(places, countries)

@@ -1,0 +1,236 @@
+"""Exports: the rows that were asked for, with names beside ids, and the same bytes every time."""
+
+import csv
+import hashlib
+import io
+import json
+import resource
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.test import Client
+
+from portal.releases import exports
+from portal.releases.files import TableFile
+from portal.releases.filtering import Filter
+from portal.releases.opening import OpenTable
+from portal.releases.parquet import as_parquet
+from portal.releases.reading import layout_of
+from portal.releases.rendering import folder_of
+from tests.portal.releases.data.conftest import AT, BERLIN, LYON, PARIS
+
+FILES = f"{AT}/files"
+
+
+@pytest.fixture
+def get(client, released, body):
+    def read(name: str, query: str = "") -> bytes:
+        answer = client.get(f"{FILES}/{name}?{query}")
+        found = body(answer)
+        assert answer.status_code == 200, found
+        return found
+
+    return read
+
+
+@pytest.fixture
+def rows(get):
+    def read(name: str, query: str = "") -> list[dict]:
+        return list(csv.DictReader(io.StringIO(get(f"{name}.csv", query).decode())))
+
+    return read
+
+
+def test_it_works(rows, get):
+    found = rows("cells", f"region={PARIS}&activity=cycling")
+    assert len(found) == 1
+    (row,) = found
+    assert (row["region"], row["region_name"], row["country"]) == (str(PARIS), "Paris", "FR")
+    assert int(row["population"]) > 2_000_000
+    assert row["activity"] == "cycling"
+    assert float(row["distance_km"]) > 0 < float(row["distance_km_half_width"])
+    assert json.loads(get("cells.json", f"region={PARIS}&activity=cycling")) == [
+        {**row, **{k: _value(v) for k, v in row.items() if k not in ("region", "country")}}
+    ]
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text or None
+
+
+def test_the_whole_says_what_the_file_says(get, rows):
+    """All columns of the file are there with their values; ours stand beside."""
+    table = pq.read_table(io.BytesIO(get("cells.parquet")))
+    ours = {"region_name", "country", "population"}
+    found = json.loads(get("cells.json"))
+    assert [{k: v for k, v in row.items() if k not in ours} for row in found] == table.to_pylist()
+    assert list(found[0]) == list(rows("cells")[0])
+    assert set(found[0]) == {*table.schema.names, *ours}
+
+
+def test_whole_parquet_is_the_signed_file(get, released, client):
+    name = "cells.parquet"
+    whole = get(name)
+    assert whole == (folder_of(released[1]) / name).read_bytes()
+    assert get(name, "page=2&shown=0") == whole
+    hashes = json.loads(get("manifest.json"))["files"]
+    assert hashlib.sha256(whole).hexdigest() == hashes[name]
+
+
+def test_parquet_of_some_rows_has_the_same_columns(get):
+    whole = pq.read_table(io.BytesIO(get("cells.parquet")))
+    some = pq.read_table(io.BytesIO(get("cells.parquet", "activity=cycling&sort=-distance_km")))
+    assert some.schema.equals(whole.schema)
+    wanted = [row for row in whole.to_pylist() if row["activity"] == "cycling"]
+    by_size = sorted(wanted, key=lambda row: -(row["distance_km"] or 0))
+    assert some.to_pylist() == by_size
+    assert some.schema.metadata[b"mayfly_rows"] == b"activity=cycling&sort=-distance_km"
+    assert b"trips-by-region" in some.schema.metadata[b"mayfly"]
+    none = pq.read_table(io.BytesIO(get("cells.parquet", f"region={LYON}&shown=1")))
+    assert none.num_rows == 0
+    assert none.schema.equals(whole.schema)
+
+
+def test_every_format_has_the_same_rows(get, rows):
+    for query in ("country=FR", "shown=1", "sort=-num_trips_relative", "activity=bus&country=DE"):
+        wanted = [(row["region"], row["activity"]) for row in rows("cells", query)]
+        assert wanted
+        as_json = json.loads(get("cells.json", query))
+        assert [(row["region"], row["activity"]) for row in as_json] == wanted
+        points = json.loads(get("cells.geojson", query))["features"]
+        assert [(p["properties"]["region"], p["properties"]["activity"]) for p in points] == wanted
+        table = pq.read_table(io.BytesIO(get("cells.parquet", query))).to_pydict()
+        assert list(zip(table["region"], table["activity"], strict=True)) == wanted
+    assert {row["country"] for row in rows("by-region", "country=FR")} == {"FR"}
+    assert [row["region_name"] for row in rows("by-region", "sort=distance_km&country=FR")] == [
+        "Paris",
+        "Marseille",
+        "Lyon",
+    ]
+
+
+def test_geojson_has_points_and_tells_why_a_place_is_not_shown(get, client):
+    found = json.loads(get("by-region.geojson"))
+    assert found["type"] == "FeatureCollection"
+    by_name = {one["properties"]["region_name"]: one for one in found["features"]}
+    east, north = by_name["Berlin"]["geometry"]["coordinates"]
+    assert (round(east), round(north)) == (13, 53)
+    shown = by_name["Marseille"]["properties"]
+    assert shown["num_trips"] > 10 * shown["num_trips_half_width"] > 0
+    hidden = by_name["Lyon"]["properties"]
+    assert hidden["suppressed"].startswith("The noise is more than")
+    assert hidden["num_trips"] is hidden["distance_km_half_width"] is None
+    assert hidden["region_name"] == "Lyon"
+    for name in ("total.geojson", "by-activity.geojson", "by-country.geojson"):
+        assert client.get(f"{FILES}/{name}").status_code == 404
+
+
+def test_countries_have_names(rows):
+    found = {row["country"]: row["country_name"] for row in rows("by-country")}
+    assert found == {"DE": "Germany", "FR": "France"}
+    assert rows("total")[0]["suppressed"] == ""
+    assert "co2e_kg_factors" in rows("emissions-by-region")[0]
+
+
+def test_wrong_questions_get_a_sentence(client, released):
+    for query, sentence in {
+        "activity=cyclng": "Did you mean cycling?",
+        "region=1": f"No row of cells has the region '1'. Did you mean {BERLIN}?",
+        "country=XX": "No row of cells has the country 'XX'.",
+        "sort=speed": "cannot be sorted by 'speed'",
+        "colour=red": "nothing called 'colour' to ask for",
+        "shown=%00": "shown is 1 or 0",
+    }.items():
+        answer = client.get(f"{FILES}/cells.csv?{query}")
+        assert answer.status_code == 400, query
+        text = answer.content.decode()
+        assert text.startswith(sentence[:20]) or sentence.split(" Did")[0] in text, text
+
+
+def test_what_somebody_has_is_not_sent_again(client, released):
+    first = client.get(f"{FILES}/cells.csv?activity=bus")
+    tag = first["ETag"]
+    again = client.get(f"{FILES}/cells.csv?activity=bus&page=1", headers={"If-None-Match": tag})
+    assert again.status_code == 304
+    assert not again.content
+    for other in ("cells.csv", "cells.csv?activity=train", "cells.json?activity=bus"):
+        answer = client.get(f"{FILES}/{other}", headers={"If-None-Match": tag})
+        assert answer.status_code == 200, other
+        assert answer["ETag"] != tag
+    assert "private" in first["Cache-Control"]
+    stranger = Client()
+    assert stranger.get(f"{FILES}/cells.csv").status_code == 200
+
+
+def test_the_dictionary_names_every_column(get, rows):
+    found = json.loads(get("dictionary.json"))
+    assert (found["task"], found["window"]) == ("trips-by-region", "2026-11-18")
+    assert "The intervals" in found["intervals"]
+    tables = {table["name"]: table for table in found["tables"]}
+    assert {"cells", "by-region", "by-country", "total", "emissions-cells"} <= set(tables)
+    for name, table in tables.items():
+        columns = [column["name"] for column in table["columns"]]
+        assert columns == list(rows(name)[0]), name
+        assert all(column["meaning"].endswith((".", "%")) for column in table["columns"]), name
+    by_name = {column["name"]: column for column in tables["cells"]["columns"]}
+    assert by_name["distance_km"]["unit"] == by_name["distance_km_half_width"]["unit"] == "km"
+    assert by_name["distance_km_clip_correction"]["unit"] == ""
+    assert by_name["population"]["is_beside"]
+    assert not by_name["region"]["is_beside"]
+    assert tables["cells"]["rows"] == 45
+
+
+def test_a_release_can_be_cited(get, released):
+    text = get("citation.txt").decode()
+    assert text.startswith("Mayfly (2026). trips-by-region, day 2026-11-18 [Data set]. ")
+    assert "0.5-differentially private per device and day" in text
+    assert text.rstrip().endswith(f"{released[1].noised_sha256}.")
+    assert AT in text
+    bibtex = get("citation.bib").decode()
+    assert bibtex.startswith("@misc{mayfly-trips-by-region-2026-11-18,\n")
+    assert bibtex.count("{") == bibtex.count("}")
+    assert "title = {{trips-by-region, day 2026-11-18}}" in bibtex
+
+
+def test_long_exports_take_no_more_memory(tmp_path, settings):
+    """After the first batches nothing grows: twelve megabytes of rows would show."""
+    settings.DATA = tmp_path
+    table = big(tmp_path, 150_000)
+    for make in (exports.as_csv, exports.as_json, as_parquet):
+        size, grown = 0, 0
+        for number, chunk in enumerate(make(table, Filter(shown_only=True))):
+            size += len(chunk)
+            if number == 1:
+                grown = peak()
+        assert size > 1_000_000, make
+        assert peak() - grown < 48 << 20, make
+
+
+def peak() -> int:
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return used if sys.platform == "darwin" else used << 10
+
+
+def big(folder, count: int) -> OpenTable:
+    numbers = np.random.default_rng(7).random(count)
+    fields = {
+        "region": pa.array(np.arange(count).astype(str)),
+        "privacy_time_unit": pa.array(["2026-11-09"] * count),
+    }
+    for part in ("", "_half_width", "_noise", "_clip_correction", "_clip_uncertainty"):
+        fields[f"km{part}"] = numbers
+    fields["suppressed"] = pa.nulls(count, pa.string())
+    path = folder / "cells.parquet"
+    pq.write_table(pa.table(fields), path, row_group_size=1 << 17)
+    layout = layout_of(TableFile("cells", path, "big"), ("km",))
+    return OpenTable(None, _Config(), layout)  # type: ignore[arg-type] # not asked about
+
+
+class _Config:
+    keys = ()
