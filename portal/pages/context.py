@@ -41,6 +41,7 @@ def for_guests() -> dict[str, Any]:
         "person": None,
         "roles": [],
         "nav": navigation.groups_for_guests(),
+        "public_releases": settings.PUBLIC_RELEASES,
         "unread": 0,
     }
 

@@ -11,6 +11,8 @@ from portal.accounts.models import Role
 
 _EVERYONE = frozenset(Role)
 _WITH_TASKS = frozenset({Role.ANALYST, Role.REVIEWER, Role.OPERATOR})
+# For guests, too, where releases are public.
+_OF_RELEASES = frozenset({"releases", "places", "emissions"})
 _OVERSIGHT = frozenset({Role.REVIEWER, Role.OPERATOR})
 
 
@@ -44,6 +46,8 @@ GROUPS = (
             Entry("tasks", "Tasks", "layers", "tasks", _WITH_TASKS),
             Entry("review", "Review", "check-circle", "review", _WITH_TASKS),
             Entry("releases", "Releases", "chart", "releases"),
+            Entry("places", "Places", "pin", "places"),
+            Entry("emissions", "Emissions", "leaf", "emissions"),
             Entry("streams", "Streams", "streams", "streams"),
             Entry("ledger", "Ledger", "table", "ledger", _WITH_TASKS),
         ),
@@ -77,7 +81,7 @@ def groups_for(roles: Iterable[Role]) -> list[Group]:
 def groups_for_guests() -> list[Group]:
     """What is public anyhow, and the releases where some of them are."""
     releases = settings.PUBLIC_RELEASES
-    return _groups(lambda entry: entry.public or (releases and entry.section == "releases"))
+    return _groups(lambda entry: entry.public or (releases and entry.section in _OF_RELEASES))
 
 
 def nearest(groups: Iterable[Group], path: str) -> list[Entry]:

@@ -69,7 +69,12 @@ class Shown:
         if key not in domains:
             return _country if key == "country" else str
         kinds: dict[str, Named] = {"regions": _region, "countries": _country, "plain": str}
-        return kinds[_kind(domains[key])]
+        return kinds[kind_of_domain(domains[key])]
+
+    def values(self, key: str) -> list[str]:
+        """All values of a key of this task, in the order of its domain."""
+        domain = next(one.domain for one in self.config.keys if one.name == key)
+        return [str(value) for value in streams.installed_catalog().domain(domain)]
 
 
 class SortedRows:
@@ -98,7 +103,7 @@ def pages(file: TableFile, layout: Layout, *, sort: str, order: str) -> "Paginat
     return Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # it cuts slices, and no more
 
 
-def _kind(domain: str) -> str:
+def kind_of_domain(domain: str) -> str:
     try:
         return streams.kind_of_domain(domain)
     except Problem:  # streams without places

@@ -1,21 +1,29 @@
-"""Releases as pages: the list, one release with its tables, its card, and its checks."""
+"""Releases as pages: the list, one release in words and charts, its map, table, card and checks."""
 
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from portal.releases import selectors
+from portal.releases.browsing.best import first_view
+from portal.releases.browsing.charting import chart_of
+from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View
+from portal.releases.browsing.headline import headline, of_places
+from portal.releases.browsing.history import latest, strip, tables_before
+from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
+from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release, find_whole_release
 from portal.releases.models import Release
-from portal.releases.reading import DOWN, UP, count_suppressed
-from portal.releases.showing import TOTAL, Shown, pages
+from portal.releases.showing import Shown
 from portal.releases.signing import read_card
+from portal.releases.tabling import table_of
 from portal.releases.verification import checks_of
 from portal.releases.visiting import guests_welcome
+from portal.streams import selectors as streams
 
 
 @require_safe
@@ -33,43 +41,63 @@ def releases(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @guests_welcome
+def latest_release(request: HttpRequest, task: str) -> HttpResponseBase:
+    """The newest one of a task, at an address that stays."""
+    found = latest(request.user, task)
+    if found is None:
+        raise Http404(f"There is no release of {task} yet.")
+    return redirect("release", task, found.window.window)
+
+
+@require_safe
+@guests_welcome
 def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
+    """In words, and as a histogram of whatever is asked for."""
+    context, tables = opened(request, find_release(request.user, task, window), "release")
+    if tables is not None:
+        try:
+            _in_words(request, context, tables)
+            view = View.parse(request.GET, tables)
+            context |= {
+                "view": view,
+                "chart": chart_of(view, tables),
+                **chart_choices(tables, view),
+            }
+        except Problem as problem:
+            return _with_problem(request, context, tables, problem)
+    return render(request, _part(request, "releases/release.html", "releases/_chart.html"), context)
+
+
+@require_safe
+@guests_welcome
+def release_map(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     found = find_release(request.user, task, window)
-    context = {"section": "releases", "release": found, "card": read_card(found.card)}
-    if hasattr(found, "rendering"):
-        context |= _tables(request, found)
-    return render(request, "releases/release.html", context)
+    context, tables = opened(request, found, "release_map")
+    if tables is not None:
+        try:
+            view = _map_view(request, tables)
+            drawn = map_of(view, tables, tables_before(request.user, found))
+            context |= {
+                "view": view,
+                "map": drawn,
+                "spots": ordered(drawn.places or drawn.countries),
+            }
+            context |= map_choices(tables, view)
+        except Problem as problem:
+            context["problem"] = problem
+    return render(request, _part(request, "releases/map.html", "releases/_map.html"), context)
 
 
-def _tables(request: HttpRequest, release: Release) -> dict[str, Any]:
-    shown = Shown(release)
-    usual = next((f.name for f in shown.files if f.name == "cells"), TOTAL)
-    file = shown.file(request.GET.get("table", usual)) or shown.files[0]
-    try:
-        layout = shown.layout(file)
-        total = shown.total
-    except Problem as problem:
-        return {"problem": problem, "shown": shown, "file": file}
-    column = layout.column(request.GET.get("sort", "")) or layout.columns[0]
-    order = UP if request.GET.get("order") == UP else DOWN
-    page = pages(file, layout, sort=column.value, order=order).get_page(request.GET.get("page"))
-    names = shown.names(layout.keys)
-    rows = [
-        ([name(value) for name, value in zip(names, row.keys, strict=True)], row)
-        for row in page.object_list
-    ]
-    return {
-        "shown": shown,
-        "total": total,
-        "file": file,
-        "layout": layout,
-        "page": page,
-        "rows": rows,
-        "sort": column.value,
-        "order": order,
-        "with_parts": request.GET.get("parts") == "1",
-        "hidden": count_suppressed(file, layout),
-    }
+@require_safe
+@guests_welcome
+def release_table(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
+    context, tables = opened(request, find_release(request.user, task, window), "release_table")
+    if tables is not None:
+        try:
+            context |= table_of(request.GET, tables)
+        except Problem as problem:
+            context["problem"] = problem
+    return render(request, "releases/table.html", context)
 
 
 @require_safe
@@ -93,3 +121,96 @@ def release_check(request: HttpRequest, task: str, window: str) -> HttpResponse:
         "failed": sum(not check.holds for check in checks),
     }
     return render(request, "releases/check.html", context)
+
+
+def _map_view(request: HttpRequest, tables: Tables) -> MapView:
+    """What is asked for; if nothing is, something that shows."""
+    if request.GET:
+        return MapView.parse(request.GET, tables)
+    first = first_view(tables)
+    return MapView(metric=first.metric, where=first.where)
+
+
+def opened(
+    request: HttpRequest, release: Release, tab: str
+) -> tuple[dict[str, Any], Tables | None]:
+    """What all pages of a release have, and its tables once they are made."""
+    context: dict[str, Any] = {
+        "section": "releases",
+        "release": release,
+        "card": read_card(release.card),
+        "tab": tab,
+        "tiles": strip(request.user, release),
+    }
+    if not hasattr(release, "rendering"):
+        return context, None
+    tables = Tables(Shown(release))
+    return context | {"shown": tables.shown, "tables": tables}, tables
+
+
+def chart_choices(tables: Tables, view: View) -> dict[str, Any]:
+    """What the form of a chart offers."""
+    return {
+        "tops": TOPS,
+        "layouts": LAYOUTS,
+        "sorts": SORTS,
+        "measures": MEASURES,
+        "held": _held(tables, view.where, but=(view.by, view.second)),
+    }
+
+
+def map_choices(tables: Tables, view: MapView) -> dict[str, Any]:
+    places = (tables.region_key, tables.country_key)
+    countries = sorted((one.name, one.code) for one in streams.countries())
+    held = _held(tables, view.where, but=places)
+    return {"colours": COLOURS, "held": held, "countries": countries}
+
+
+def _held(tables: Tables, where: Any, *, but: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The keys that can be held at a value: those with few to choose from, and places by name."""
+    found = []
+    for key in tables.keys:
+        if key in but:
+            continue
+        is_place = key in (tables.region_key, tables.country_key)
+        value = where.get(key, "")
+        name = tables.name_of(key)
+        options = [] if is_place else [(one, name(one)) for one in tables.domain(key)]
+        found.append(
+            {
+                "key": key,
+                "value": value,
+                "written": name(value) if value else "",
+                "options": options,
+                "kind": "region" if key == tables.region_key else "country" if is_place else "few",
+            }
+        )
+    return found
+
+
+def _in_words(request: HttpRequest, context: dict[str, Any], tables: Tables) -> None:
+    earlier = tables_before(request.user, tables.shown.release)
+    found = [headline(metric, tables, earlier) for metric in tables.metrics]
+    context["headlines"] = [one for one in found if one.is_shown]
+    if not context["headlines"]:
+        context["headlines"] = of_places(tables, earlier)
+        context["no_total"] = found[0].sentence
+
+
+def _with_problem(
+    request: HttpRequest, context: dict[str, Any], tables: Tables, problem: Problem
+) -> HttpResponse:
+    """The page as it is usually, with what was wrong with the address."""
+    context["problem"] = problem
+    try:
+        view = first_view(tables)
+        context |= {"view": view, "chart": chart_of(view, tables), **chart_choices(tables, view)}
+    except Problem:
+        context.pop("chart", None)
+    template = _part(request, "releases/release.html", "releases/_chart.html")
+    return render(request, template, context)
+
+
+def _part(request: HttpRequest, whole: str, part: str) -> str:
+    """What changes by itself when a form of the page does."""
+    return part if request.headers.get("HX-Request") else whole

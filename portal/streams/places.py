@@ -1,5 +1,6 @@
 """Places as the installed file holds them: one by its id, or all that a text matches."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,6 +65,16 @@ def place_by_id(folder: Path, geonameid: int) -> Place | None:
     with reading(folder) as database:
         row = database.execute(asked, [geonameid]).fetchone()
     return _place(row) if row else None
+
+
+def places_by_ids(folder: Path, geonameids: Sequence[int]) -> list[Place]:
+    """Those that are there, most populous first."""
+    asked = (
+        f"SELECT {_COLUMNS} FROM places "  # noqa: S608
+        "WHERE geonameid IN (SELECT value FROM json_each(?)) ORDER BY rank"
+    )
+    with reading(folder) as database:
+        return [_place(row) for row in database.execute(asked, [json.dumps(list(geonameids))])]
 
 
 def matching_places(folder: Path, *, text: str = "", country: str | None = None) -> PlaceMatches:

@@ -54,12 +54,22 @@ def place(geonameid: int | str) -> Place | None:
     return places.place_by_id(streams_folder(), int(digits))
 
 
+def places_of(geonameids: Sequence[str]) -> list[Place]:
+    """The places with these ids, most populous first."""
+    return places.places_by_ids(streams_folder(), [int(one) for one in geonameids])
+
+
 def places_matching(
     text: str, *, country: str | None = None, limit: int = 20, offset: int = 0
 ) -> list[Place]:
     """Places that a text matches, most populous first; see `places.matching_places`."""
     found = places.matching_places(streams_folder(), text=text, country=country)
     return [place for _, place in found[offset : offset + limit]]
+
+
+def all_places_matching(text: str) -> places.PlaceMatches:
+    """All of them, to be cut into pages."""
+    return places.matching_places(streams_folder(), text=text)
 
 
 def countries() -> list[CountryFacts]:

@@ -14,9 +14,13 @@ from portal.tasks.populations import add_population
 from portal.tasks.starting_points import starting_points
 
 # What the demo changes in a starting point.
-_SOON = ("grace_hours: 168", "grace_hours: 24")
+_SOON = ("grace_hours: 168", "grace_hours: 72")
 _RUNNING = {
-    "weekly-trips": [_SOON, ("max_relative_noise: 0.05", "max_relative_noise: 0.1")],
+    "weekly-trips": [
+        _SOON,
+        ("max_relative_noise: 0.05", "max_relative_noise: 0.1"),
+        ("audience: internal", "audience: public"),
+    ],
     "country-modal-split": [_SOON],
 }
 _NIGHT = [

@@ -1,6 +1,7 @@
 """How released numbers are written on pages."""
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 
 from django import template
@@ -8,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from portal.ledger.templatetags.ledger_words import epsilon
+from portal.releases.browsing.change import Change
 from portal.releases.models import Release
 from portal.releases.reading import Number
 from portal.tasks.templatetags.task_words import civil
@@ -44,6 +46,38 @@ def parts(number: Number) -> str:
 
 
 @register.filter
+def get(words: Mapping[str, str], key: str) -> str:
+    return words.get(key, "")
+
+
+@register.filter
+def percent(fraction: float | None) -> str:
+    """`+3.1 %` of a fraction; nothing where it is not known."""
+    return "" if fraction is None else f"{100 * fraction:+.1f} %".replace("-", "−")
+
+
+@register.filter
+def changed(change: Change | None) -> SafeString | str:
+    """A difference with its interval, and whether it is more than noise."""
+    if change is None:
+        return format_html('<span class="muted">{}</span>', "not known")
+    places = _places(change.half_width)
+    width = _written(change.half_width, places)
+    sign = "+" if change.difference > 0 else ""
+    value = sign + _written(change.difference, places)
+    word, tone = ("clear", "info") if change.is_clear else ("within the noise", "neutral")
+    share = f" ({percent(change.percent / 100)})" if change.percent is not None else ""
+    return format_html(
+        '{}{} <span class="muted">± {}</span> <span class="badge badge-{}">{}</span>',
+        value,
+        share,
+        width,
+        tone,
+        word,
+    )
+
+
+@register.filter
 def utc(text: str) -> SafeString | str:
     """A moment of a card, which writes it as text."""
     return civil(datetime.fromisoformat(text))
@@ -67,3 +101,20 @@ def _width(half_width: float) -> str:
 
 def _written(number: float, places: int) -> str:
     return f"{round(number, places):,.{max(places, 0)}f}".replace("-", "−")
+
+
+@register.filter
+def share(fraction: float) -> str:
+    """`12 %`."""
+    return f"{100 * fraction:.3g} %"
+
+
+@register.filter
+def hundredfold(fraction: float) -> str:
+    return f"{100 * fraction:g}"
+
+
+@register.filter
+def plain(number: float) -> str:
+    """For an input: a point, whatever the language."""
+    return f"{number:g}"

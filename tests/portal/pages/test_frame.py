@@ -32,13 +32,24 @@ def labels(*roles: Role) -> list[str]:
 
 def test_the_navigation_shows_what_the_roles_allow() -> None:
     assert labels(Role.ANALYST) == [
-        "Home", "Tasks", "Review", "Releases", "Streams", "Ledger", "Health", "Docs", "API",
+        "Home", "Tasks", "Review", "Releases", "Places", "Emissions", "Streams", "Ledger",
+        "Health", "Docs", "API",
     ]  # fmt: skip
-    assert labels(Role.CONSUMER) == ["Home", "Releases", "Streams", "Health", "Docs", "API"]
+    assert labels(Role.CONSUMER) == [
+        "Home",
+        "Releases",
+        "Places",
+        "Emissions",
+        "Streams",
+        "Health",
+        "Docs",
+        "API",
+    ]
     assert "Audit log" in labels(Role.REVIEWER)
     assert "People" not in labels(Role.REVIEWER)
     assert labels(Role.OPERATOR) == [
-        "Home", "Tasks", "Review", "Releases", "Streams", "Ledger", "Fleet", "Sessions",
+        "Home", "Tasks", "Review", "Releases", "Places", "Emissions", "Streams", "Ledger",
+        "Fleet", "Sessions",
         "Audit log", "People", "Health", "Docs", "API",
     ]  # fmt: skip
 
@@ -47,7 +58,7 @@ def test_guests_see_only_what_is_public(settings: Any) -> None:
     def shown() -> list[str]:
         return [e.label for group in navigation.groups_for_guests() for e in group.entries]
 
-    assert shown() == ["Home", "Releases", "Health", "Docs"]
+    assert shown() == ["Home", "Releases", "Places", "Emissions", "Health", "Docs"]
     settings.PUBLIC_RELEASES = False
     assert shown() == ["Home", "Health", "Docs"]
 

@@ -1,0 +1,156 @@
+"""What a chart shows, as its address says it: which metric, by which keys, of which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Final
+from urllib.parse import urlencode
+
+from aggregation.errors import Problem
+from portal.releases.browsing.tables import Tables
+from portal.releases.grouping import COUNTRY
+from portal.streams import selectors as streams
+
+TOPS: Final = (5, 10, 20, 50)
+_USUAL_TOP: Final = 10
+LAYOUTS: Final = {
+    "grouped": "side by side",
+    "stacked": "stacked",
+    "multiples": "one panel each",
+}
+MEASURES: Final = {
+    "amount": "amounts",
+    "share": "shares of all",
+    "person": "per inhabitant",
+}
+SORTS: Final = {"value": "largest first", "name": "by name"}
+
+
+@dataclass(frozen=True)
+class View:
+    metric: str
+    # The keys of the histogram; the second one may be empty, and so may both for the total alone.
+    by: str
+    second: str = ""
+    # Other keys, each held at one value.
+    where: Mapping[str, str] = field(default_factory=dict)
+    sort: str = "value"
+    top: int = _USUAL_TOP
+    layout: str = "grouped"
+    log: bool = False
+    # The amounts themselves, shares of the sum over all rows, or amounts per inhabitant.
+    measure: str = "amount"
+
+    @classmethod
+    def parse(cls, asked: Mapping[str, str], tables: Tables) -> View:
+        """A choice that this release cannot answer is a Problem that names what it can."""
+        metric = one_of(asked.get("metric", ""), tables.metrics, "metric", tables.metrics[0])
+        by = one_of(asked.get("by", ""), tables.keys, "key", usual_key(tables))
+        second = one_of(asked.get("second", ""), [k for k in tables.keys if k != by], "key", "")
+        if tables.region_key and second == tables.region_key:
+            by, second = second, by
+        if {by, second} == {tables.region_key, COUNTRY} and COUNTRY not in tables.own_keys:
+            raise Problem("A place lies in one country: choose one of the two keys.")
+        measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", "amount")
+        if measure == "person" and tables.region_key not in {by, *_held(asked)}:
+            raise Problem(
+                "Inhabitants are known of places only.", hint="Choose a place, or show by place."
+            )
+        return cls(
+            metric=metric,
+            by=by,
+            second=second,
+            where=held_values(asked, tables, but={by, second}),
+            sort=one_of(asked.get("sort", ""), tuple(SORTS), "order", "value"),
+            top=_top(asked.get("top", "")),
+            layout=one_of(asked.get("layout", ""), tuple(LAYOUTS), "layout", "grouped"),
+            log=asked.get("log") == "1",
+            measure=measure,
+        )
+
+    @property
+    def query(self) -> str:
+        """As short as it can be: what is as usual is left out."""
+        usual = View(metric=self.metric, by=self.by)
+        said = {"metric": self.metric, "by": self.by, "second": self.second, **self.where}
+        for name in ("sort", "top", "layout", "measure"):
+            value = getattr(self, name)
+            said[name] = "" if value == getattr(usual, name) else str(value)
+        said["log"] = "1" if self.log else ""
+        return urlencode({name: value for name, value in said.items() if value})
+
+    def but(self, **changes: object) -> View:
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def usual_key(tables: Tables) -> str:
+    """One that is no place: those are on the map."""
+    places = (tables.region_key, tables.country_key)
+    return next((k for k in tables.keys if k not in places), tables.keys[0] if tables.keys else "")
+
+
+def region_of(text: str) -> str:
+    """The id of the place that a text names: its id, or the largest place of that name."""
+    name, _, country = text.rpartition(",")
+    code = country.strip().upper()
+    found = streams.place(text.strip())
+    if found is None and name and len(code) == 2:
+        found = next(iter(streams.places_matching(name, country=code, limit=1)), None)
+    if found is None:
+        found = next(iter(streams.places_matching(text, limit=1)), None)
+    if found is None:
+        raise Problem(
+            f"No place is called {text[:80]!r}.",
+            hint="Accents do not matter; a beginning is enough.",
+        )
+    return str(found.geonameid)
+
+
+def held_values(
+    asked: Mapping[str, str], tables: Tables, *, but: Collection[str]
+) -> dict[str, str]:
+    """Keys that are held at one value each, other than these."""
+    found = {}
+    for key in tables.keys:
+        value = asked.get(key, "").strip()
+        if not value or key in but:
+            continue
+        if key == tables.region_key:
+            found[key] = region_of(value)
+        elif key == tables.country_key:
+            codes = [one.code for one in streams.countries()]
+            found[key] = one_of(value.upper(), codes, "country", "")
+        else:
+            found[key] = one_of(value, tables.domain(key), key, "")
+    if tables.region_key in found and COUNTRY not in tables.own_keys:
+        # It lies in its country anyhow.
+        found.pop(COUNTRY, None)
+    return found
+
+
+def _held(asked: Mapping[str, str]) -> list[str]:
+    return [key for key, value in asked.items() if value]
+
+
+def one_of(value: str, known: Iterable[str], what: str, usual: str) -> str:
+    """The value, if it is one of those known; the usual one for none."""
+    options = list(known)
+    if not value:
+        return usual
+    if value in options:
+        return value
+    near = get_close_matches(value, options, n=1)
+    hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(options[:12])}."
+    raise Problem(f"This release has no {what} {value[:60]!r}.", hint=hint)
+
+
+def _top(text: str) -> int:
+    if not text:
+        return _USUAL_TOP
+    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= TOPS[-1]:
+        return int(text)
+    raise Problem(
+        f"A chart shows 1 to {TOPS[-1]} rows, not {text[:20]!r}.", hint="The table has all."
+    )

@@ -1,0 +1,92 @@
+"""Two sides of the same question: two windows, or two places, row by row, with the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from portal.releases.browsing.change import Change
+from portal.releases.browsing.measuring import share
+from portal.releases.browsing.tables import Tables, pick
+from portal.releases.charts import Group, Mark, histogram
+from portal.releases.reading import Number
+
+
+@dataclass(frozen=True)
+class Side:
+    """A release, with some keys held."""
+
+    label: str
+    tables: Tables
+    where: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    first: Number
+    second: Number
+    # Why a side is not shown.
+    reasons: tuple[str, str]
+
+    @property
+    def change(self) -> Change | None:
+        """From the second to the first."""
+        return Change.between(self.second, self.first)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    metric: str
+    unit: str
+    by: str
+    sides: tuple[Side, Side]
+    rows: tuple[Row, ...]
+
+    def svg(self, *, title: str, width: int = 720) -> str:
+        groups = [
+            Group(
+                row.name,
+                tuple(
+                    Mark(number.value, number.half_width, note=why)
+                    for number, why in zip((row.first, row.second), row.reasons, strict=True)
+                ),
+            )
+            for row in self.rows
+        ]
+        series = [side.label for side in self.sides]
+        return histogram(groups, series, title=title, unit=self.unit, width=width)
+
+    @property
+    def clear(self) -> list[Row]:
+        """Rows that differ by more than the noise, the largest difference first."""
+        found = [row for row in self.rows if row.change and row.change.is_clear]
+        return sorted(found, key=lambda row: -abs(row.change.difference) if row.change else 0.0)
+
+
+def compare(
+    first: Side, second: Side, *, metric: str, by: str, values: Sequence[str], shares: bool = False
+) -> Comparison:
+    """By the values of one key; as shares of each side's own sum where the sides differ in size."""
+    left, right = (_numbers(side, metric, by, shares=shares) for side in (first, second))
+    name = first.tables.name_of(by)
+    rows = [
+        Row(name(v), left[v][0], right[v][0], (left[v][1], right[v][1]))
+        for v in values
+        if v in left and v in right
+    ]
+    unit = "%" if shares else first.tables.unit(metric)
+    return Comparison(metric, unit, by, (first, second), tuple(rows))
+
+
+def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tuple[Number, str]]:
+    held = {key: [value] for key, value in side.where.items()}
+    layout, rows = side.tables.rows([*held, by], metric, where=held)
+    at = layout.keys.index(by)
+    found = {str(row.keys[at]): (pick(layout, row, metric), row.suppressed) for row in rows}
+    if not shares:
+        return found
+    whole = side.tables.one(metric, **side.where)
+    if whole is None:
+        return {}
+    return {value: (share(n, whole.number), why) for value, (n, why) in found.items()}

@@ -1,0 +1,97 @@
+"""The windows of a task side by side: which are released, and the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from aggregation.protocol.windows import Unit
+from portal.accounts.models import Person
+from portal.releases.browsing.tables import Tables
+from portal.releases.models import Release
+from portal.releases.selectors import releases_for
+from portal.releases.showing import Shown
+from portal.tasks.models import TaskWindow
+
+Viewer = Person | AnonymousUser
+# As many windows as a strip or a line over time shows.
+MOST_WINDOWS = 16
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One window of the strip. Without an address, there is nothing to see of it yet."""
+
+    id: str
+    label: str
+    state: str
+    colour: str
+    href: str
+    is_this: bool
+    # Why it was skipped, in a sentence.
+    reason: str
+
+
+def strip(viewer: Viewer, release: Release) -> list[Tile]:
+    """The windows up to now, the latest last; guests see only those they may open."""
+    task = release.window.task
+    mine = set(releases_for(viewer).filter(window__task=task).values_list("window_id", flat=True))
+    rows = TaskWindow.objects.filter(task=task).exclude(state=TaskWindow.State.UPCOMING)
+    if not viewer.is_authenticated:
+        rows = rows.filter(pk__in=mine)
+    this = release.window
+    around = (this.end - this.start) * MOST_WINDOWS
+    rows = rows.filter(start__gte=this.start - around, start__lte=this.start + around)
+    found = list(rows.order_by("start"))
+    first = max(0, min(found.index(this) - MOST_WINDOWS // 2, len(found) - MOST_WINDOWS))
+    return [_tile(row, row.pk in mine, release) for row in found[first : first + MOST_WINDOWS]]
+
+
+def before(viewer: Viewer, release: Release) -> Release | None:
+    """The release of the window just before, with its files; nothing if there is none."""
+    rows = rendered(viewer).filter(window__task=release.window.task)
+    return rows.filter(window__end=release.window.start).first()
+
+
+def latest(viewer: Viewer, task: str = "") -> Release | None:
+    """The newest release of a task, by its window, or of any."""
+    rows = rendered(viewer).order_by("-window__start", "-pk")
+    return (rows.filter(window__task__name=task) if task else rows).first()
+
+
+def rendered(viewer: Viewer) -> QuerySet[Release]:
+    """Those whose files are there to be read."""
+    return releases_for(viewer).filter(rendering__isnull=False)
+
+
+def tables_before(viewer: Viewer, release: Release) -> Tables | None:
+    found = before(viewer, release)
+    return Tables(Shown(found)) if found else None
+
+
+def period(release: Release) -> str:
+    """`in week 2026-W46`, for a sentence."""
+    window = release.window.as_window()
+    words = {
+        Unit.HOUR: f"in the hour {window.label}",
+        Unit.DAY: f"on {window.label}",
+        Unit.WEEK: f"in week {window.label}",
+        Unit.MONTH: f"in {window.label}",
+    }
+    return words[window.unit]
+
+
+def earlier_period(release: Release) -> str:
+    return f"the {Unit(release.window.unit).value} before"
+
+
+def _tile(row: TaskWindow, is_mine: bool, release: Release) -> Tile:
+    state = TaskWindow.State(row.state)
+    href = reverse("release", args=[release.window.task.name, row.window]) if is_mine else ""
+    label = row.as_window().label
+    return Tile(
+        row.window, label, state.label, state.colour, href, row == release.window, row.reason
+    )

@@ -1,0 +1,158 @@
+"""What releases say of one place or one country: its latest window, and the windows before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from portal.releases.browsing.comparing import Comparison, Side, compare
+from portal.releases.browsing.headline import Headline, headline
+from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered, tables_before
+from portal.releases.browsing.tables import Found, Tables
+from portal.releases.charts import Line, Mark, timeline
+from portal.releases.models import Release
+from portal.releases.showing import Shown
+from portal.streams import selectors as streams
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A place or a country."""
+
+    name: str
+    # The value of the region key, or empty.
+    region: str
+    country: str
+
+    @classmethod
+    def of_region(cls, geonameid: int) -> Subject | None:
+        place = streams.place(geonameid)
+        return cls(place.name, str(place.geonameid), place.country) if place else None
+
+    @classmethod
+    def of_country(cls, code: str) -> Subject | None:
+        names = {one.code: one.name for one in streams.countries()}
+        return cls(names[code], "", code) if code in names else None
+
+    def key(self, tables: Tables) -> str:
+        """The key that knows it; empty if this release has none."""
+        return tables.region_key if self.region else tables.country_key
+
+    @property
+    def value(self) -> str:
+        return self.region or self.country
+
+
+def tasks_about(viewer: Viewer, subject: Subject) -> list[str]:
+    """Names of tasks whose releases have a row for it, the one released last first."""
+    found: dict[str, bool] = {}
+    for release in rendered(viewer).order_by("-window__start", "-pk"):
+        name = release.window.task.name
+        if name not in found:
+            found[name] = bool(subject.key(Tables(Shown(release))))
+    return [name for name, has_it in found.items() if has_it]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One subject, one metric, one window of one task, with other keys held if asked."""
+
+    subject: Subject
+    viewer: Viewer
+    release: Release
+    metric: str
+    held: Mapping[str, str]
+
+    @cached_property
+    def tables(self) -> Tables:
+        return Tables(Shown(self.release))
+
+    @cached_property
+    def earlier(self) -> Tables | None:
+        return tables_before(self.viewer, self.release)
+
+    @property
+    def key(self) -> str:
+        return self.subject.key(self.tables)
+
+    @property
+    def where(self) -> dict[str, str]:
+        return {self.key: self.subject.value, **self.held}
+
+    @cached_property
+    def headline(self) -> Headline:
+        return headline(
+            self.metric, self.tables, self.earlier, where=self.where, place=self.subject.name
+        )
+
+    def headlines(self) -> list[Headline]:
+        """Of each metric; where none is shown, of each value of the first free key that is."""
+        found = [self._about(metric, self.held).headline for metric in self.tables.metrics]
+        if any(one.is_shown for one in found) or not self.free_keys:
+            return found
+        by = self.free_keys[0]
+        apart = [
+            self._about(self.metric, {**self.held, by: value}).headline
+            for value in self.tables.domain(by)
+        ]
+        return [one for one in apart if one.is_shown] or found[:1]
+
+    def _about(self, metric: str, held: Mapping[str, str]) -> Told:
+        return replace(self, metric=metric, held=held)
+
+    @property
+    def free_keys(self) -> list[str]:
+        """Keys that are neither places nor held."""
+        taken = {self.tables.region_key, self.tables.country_key, *self.held}
+        return [key for key in self.tables.keys if key not in taken]
+
+    def since(self) -> Comparison | None:
+        """By the first free key, with the window before."""
+        if self.earlier is None or not self.free_keys or self.metric not in self.earlier.metrics:
+            return None
+        by = self.free_keys[0]
+        now = Side(_label(self.release), self.tables, self.where)
+        then = Side(_label(self.earlier.shown.release), self.earlier, self.where)
+        return compare(now, then, metric=self.metric, by=by, values=self.tables.domain(by))
+
+    def beside_country(self) -> Comparison | None:
+        """The same place as shares, beside its country."""
+        country = self.tables.country_key
+        if not self.subject.region or not country or not self.free_keys:
+            return None
+        by, whole = self.free_keys[0], Subject.of_country(self.subject.country)
+        if whole is None:
+            return None
+        here = Side(self.subject.name, self.tables, self.where)
+        there = Side(whole.name, self.tables, {country: whole.value, **self.held})
+        values = self.tables.domain(by)
+        return compare(here, there, metric=self.metric, by=by, values=values, shares=True)
+
+    @cached_property
+    def series(self) -> list[tuple[Release, Found]]:
+        """The same number over the windows up to this one."""
+        rows = rendered(self.viewer).filter(window__task=self.release.window.task)
+        rows = rows.filter(window__start__lte=self.release.window.start)
+        found = []
+        for release in reversed(rows.order_by("-window__start")[:MOST_WINDOWS]):
+            tables = Tables(Shown(release))
+            if self.metric in tables.metrics and set(self.where) <= set(tables.keys):
+                one = tables.one(self.metric, **self.where)
+                found += [(release, one)] if one else []
+        return found
+
+    def timeline(self, *, title: str, width: int = 720) -> str:
+        marks = tuple(
+            Mark(one.number.value, one.number.half_width, note=one.suppressed)
+            for _, one in self.series
+        )
+        labels = [_label(release) for release, _ in self.series]
+        unit = self.tables.unit(self.metric)
+        return timeline(
+            labels, [Line(self.subject.name, marks)], title=title, unit=unit, width=width
+        )
+
+
+def _label(release: Release) -> str:
+    return release.window.as_window().label

@@ -1,0 +1,146 @@
+"""Which table of a release answers a question: the one with just the keys that are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from aggregation.errors import Problem
+from aggregation.release.emissions import COLUMN as EMISSIONS
+from aggregation.release.publish import PREFIX
+from aggregation.release.render import file_name
+from aggregation.release.tables import published_columns
+from portal.releases.browsing.units import unit_of
+from portal.releases.files import TableFile
+from portal.releases.grouping import COUNTRY
+from portal.releases.querying import ask, quoted
+from portal.releases.reading import (
+    EVERYTHING,
+    Layout,
+    Number,
+    Row,
+    Where,
+    count_rows,
+    read_rows,
+)
+from portal.releases.showing import Named, Shown, kind_of_domain
+
+# As many rows as a chart, a map or a page about a place ever reads.
+MOST_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of one release, by the keys they have."""
+
+    shown: Shown
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """Those that the task groups by."""
+        return tuple(key.name for key in self.shown.config.keys)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The task's keys, and the country where its regions fall into countries."""
+        names = self.own_keys
+        has_countries = self.shown.file(f"by-{COUNTRY}") and COUNTRY not in names
+        return (COUNTRY, *names) if has_countries else names
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Published columns; emissions last, where the task has them."""
+        named = tuple(published_columns(self.shown.config))
+        return (*named, EMISSIONS) if self.shown.config.post_processing else named
+
+    @cached_property
+    def region_key(self) -> str:
+        """The key whose values are places, if there is one."""
+        return next(
+            (k.name for k in self.shown.config.keys if kind_of_domain(k.domain) == "regions"), ""
+        )
+
+    @cached_property
+    def country_key(self) -> str:
+        """The key whose values are countries: the task's own, or the one regions fall into."""
+        found = (k.name for k in self.shown.config.keys if kind_of_domain(k.domain) == "countries")
+        return next(found, COUNTRY if COUNTRY in self.keys else "")
+
+    def unit(self, metric: str) -> str:
+        return unit_of(metric, self.shown.config.streams)
+
+    def domain(self, key: str) -> Sequence[str]:
+        """The values of a key that is no place, in their order."""
+        return self.shown.values(key)
+
+    def file(self, keys: Sequence[str], metric: str) -> TableFile:
+        """The table with these keys and no others."""
+        names = self.own_keys
+        # The country stands where the region would.
+        swap = COUNTRY in keys and COUNTRY not in names
+        order = [COUNTRY if swap and name == self.region_key else name for name in names]
+        chosen = [name for name in order if name in keys]
+        prefix = PREFIX if metric == EMISSIONS else ""
+        wanted = file_name(chosen, all_keys=names, prefix=prefix).removesuffix(".parquet")
+        found = self.shown.file(wanted)
+        if found is None or set(keys) - set(chosen):
+            raise Problem(f"This release has no table by {' and '.join(keys) or 'nothing'}.")
+        return found
+
+    def rows(
+        self,
+        keys: Sequence[str],
+        metric: str,
+        *,
+        where: Where = EVERYTHING,
+        shown_only: bool = False,
+        sort: str = "",
+        count: int = MOST_ROWS,
+    ) -> tuple[Layout, list[Row]]:
+        """Rows of the table with these keys, the largest first where they are sorted."""
+        file = self.file(keys, metric)
+        layout = self.shown.layout(file)
+        rows = read_rows(
+            file, layout, where=where, shown_only=shown_only, sort=sort, first=0, count=count
+        )
+        return layout, rows
+
+    def count(self, keys: Sequence[str], metric: str, *, where: Where = EVERYTHING) -> int:
+        """Rows of that table that are shown."""
+        file = self.file(keys, metric)
+        return count_rows(file, self.shown.layout(file), where=where, shown_only=True)
+
+    def shown_by(self, keys: Sequence[str], metric: str, of: str) -> list[str]:
+        """Values of one key that rows of that table are shown for, those of most rows first."""
+        file = self.file(keys, metric)
+        layout = self.shown.layout(file)
+        key, why = quoted(of), quoted(layout.suppressed)
+        found = ask(
+            f"SELECT {key} FROM read_parquet(?) WHERE {why} IS NULL "  # noqa: S608 - quoted names
+            f"GROUP BY {key} ORDER BY COUNT(*) DESC, {key}",
+            str(file.path),
+        )
+        return [str(value) for (value,) in found]
+
+    def name_of(self, key: str) -> Named:
+        """How values of a key are written."""
+        return self.shown.names((key,))[0] if key else str
+
+    def one(self, metric: str, **where: str) -> Found | None:
+        """The one number of a metric for these values of these keys, summed over all others."""
+        held = {key: [value] for key, value in where.items()}
+        layout, rows = self.rows(tuple(where), metric, where=held, count=1)
+        return Found(pick(layout, rows[0], metric), rows[0].suppressed) if rows else None
+
+
+@dataclass(frozen=True)
+class Found:
+    number: Number
+    # Why it is not shown.
+    suppressed: str
+
+
+def pick(layout: Layout, row: Row, metric: str) -> Number:
+    at = [column.value for column in layout.columns].index(metric)
+    return row.numbers[at]

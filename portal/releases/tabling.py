@@ -1,0 +1,98 @@
+"""One table of a release as a page: filtered, sorted, and in pages of rows."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import QueryDict
+
+from portal.releases.browsing.choosing import region_of
+from portal.releases.browsing.tables import Tables
+from portal.releases.files import TableFile
+from portal.releases.filtering import Filter
+from portal.releases.reading import DOWN, PAGE_SIZE, Layout, Row, count_rows, read_rows
+from portal.releases.showing import TOTAL
+
+# Words of the address that are about the page, not about rows.
+_BESIDE = ("table", "parts", "order")
+
+
+class FilteredRows:
+    """All rows that are asked for, of which only the page that is shown is read."""
+
+    def __init__(self, file: TableFile, layout: Layout, asked: Filter) -> None:
+        self.file, self.layout, self.asked = file, layout, asked
+        self._count = count_rows(file, layout, asked.where, asked.shown_only)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, rows: slice) -> list[Row]:
+        first, end, _ = rows.indices(len(self))
+        return read_rows(
+            self.file,
+            self.layout,
+            where=self.asked.where,
+            shown_only=self.asked.shown_only,
+            sort=self.asked.sort,
+            order=self.asked.order,
+            first=first,
+            count=end - first,
+        )
+
+
+def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
+    """Everything the page of a table shows."""
+    shown = tables.shown
+    usual = next((f.name for f in shown.files if f.name == "cells"), TOTAL)
+    file = shown.file(query.get("table", usual)) or shown.files[0]
+    layout = shown.layout(file)
+    given = Filter.parse(_with_ids(query, tables), layout, beside=_BESIDE)
+    asked = given if given.sort else replace(given, sort=layout.columns[0].value, order=DOWN)
+    rows = FilteredRows(file, layout, asked)
+    cut: Paginator[Any] = Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # by slices
+    page = cut.get_page(asked.page)
+    names = shown.names(layout.keys)
+    kept = count_rows(file, layout, asked.where, shown_only=True)
+    return {
+        "file": file,
+        "layout": layout,
+        "asked": asked,
+        "page": page,
+        "rows": [
+            ([name(value) for name, value in zip(names, row.keys, strict=True)], row)
+            for row in page.object_list
+        ],
+        "sort": asked.sort,
+        "order": asked.order,
+        "with_parts": query.get("parts") == "1",
+        "held": [_choice(tables, layout, key, asked) for key in layout.keys],
+        # The same rows, for exports.
+        "query": given.on_page(1).querystring(),
+        "hidden": 0 if asked.shown_only else len(rows) - kept,
+    }
+
+
+def _with_ids(query: QueryDict, tables: Tables) -> QueryDict:
+    """Places by their ids, where somebody typed a name."""
+    typed = query.getlist(tables.region_key)
+    if not any(typed):
+        return query
+    found = query.copy()
+    found.setlist(tables.region_key, [region_of(text) for text in typed if text])
+    return found
+
+
+def _choice(tables: Tables, layout: Layout, key: str, asked: Filter) -> dict[str, Any]:
+    """What a key can be held at: a list where it is short, the name of a place otherwise."""
+    chosen, name = asked.where.get(key, ()), tables.name_of(key)
+    is_place = key == tables.region_key
+    options = [] if is_place else [(str(one), name(one)) for one in layout.values(key)]
+    written = name(chosen[0]) if chosen else ""
+    return {
+        "key": key,
+        "chosen": chosen,
+        "options": options,
+        "is_place": is_place,
+        "written": written,
+    }

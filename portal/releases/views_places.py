@@ -1,0 +1,143 @@
+"""Places: finding one, and what releases say of it and of its country."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from aggregation.errors import Problem
+from portal.releases.browsing.charting import chart_of
+from portal.releases.browsing.choosing import View, held_values, one_of
+from portal.releases.browsing.emitting import tasks_with_emissions
+from portal.releases.browsing.history import latest, strip
+from portal.releases.browsing.placing import Subject, Told, tasks_about
+from portal.releases.browsing.tables import Tables
+from portal.releases.finding import find_release
+from portal.releases.showing import Shown
+from portal.releases.visiting import guests_welcome
+from portal.streams import selectors as streams
+from portal.streams.folding import matches, words
+
+_A_PAGE, _SUGGESTED = 30, 8
+
+
+@require_safe
+@guests_welcome
+def places(request: HttpRequest) -> HttpResponseBase:
+    """Countries and places that a text matches; while one types, the first few."""
+    text = request.GET.get("q", "").strip()
+    countries = _countries_matching(text)
+    if request.headers.get("X-Suggest"):
+        found = streams.places_matching(text, limit=_SUGGESTED) if text else []
+        first = {"q": text, "countries": countries[:3], "places": found}
+        return render(request, "releases/_place_suggestions.html", first)
+    matches = streams.all_places_matching(text) if text else []
+    page = Paginator(matches, _A_PAGE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "section": "places",
+        "q": text,
+        "page": page,
+        "places": [place for _, place in page.object_list],
+        "countries": countries if text else streams.countries(),
+        "names": _country_names(),
+    }
+    return render(request, "releases/places.html", context)
+
+
+@require_safe
+@guests_welcome
+def place(request: HttpRequest, geonameid: int) -> HttpResponseBase:
+    subject = Subject.of_region(geonameid)
+    if subject is None:
+        raise Http404(f"There is no place with the id {geonameid}.")
+    context = {"place": streams.place(geonameid), "country_name": _name(subject.country)}
+    return _about(request, subject, context)
+
+
+@require_safe
+@guests_welcome
+def country(request: HttpRequest, code: str) -> HttpResponseBase:
+    subject = Subject.of_country(code.upper())
+    if subject is None:
+        raise Http404(f"There is no country with the code {code}.")
+    if code != subject.country:
+        return redirect("country", subject.country)
+    largest = streams.places_matching("", country=subject.country, limit=12)
+    return _about(request, subject, {"largest": largest})
+
+
+def _about(request: HttpRequest, subject: Subject, context: dict[str, Any]) -> HttpResponse:
+    tasks = tasks_about(request.user, subject)
+    context |= {"section": "places", "subject": subject, "tasks": tasks}
+    if tasks:
+        try:
+            context |= _told(request, subject, tasks)
+        except Problem as problem:
+            context["problem"] = problem
+    return render(request, "releases/place.html", context)
+
+
+def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str, Any]:
+    task = one_of(request.GET.get("task", ""), tasks, "task about this place", tasks[0])
+    window = request.GET.get("window", "")
+    release = find_release(request.user, task, window) if window else latest(request.user, task)
+    if release is None or not hasattr(release, "rendering"):
+        raise Problem("The tables of this release are being made.", hint="Try again in a moment.")
+    tables = Tables(Shown(release))
+    usual = "distance_km" if "distance_km" in tables.metrics else tables.metrics[0]
+    metric = one_of(request.GET.get("metric", ""), tables.metrics, "metric", usual)
+    held = held_values(request.GET, tables, but={tables.region_key, tables.country_key})
+    told = Told(subject, request.user, release, metric, held)
+    keys = told.free_keys
+    where = told.where
+    chart = None
+    if keys:
+        view = View(metric=metric, by=keys[0], second=keys[1] if len(keys) > 1 else "", where=where)
+        chart = chart_of(view, tables)
+    beside = told.beside_country()
+    return {
+        "task": task,
+        "release": release,
+        "tables": tables,
+        "metric": metric,
+        "held": held,
+        "choices": [
+            (key, held.get(key, ""), tables.domain(key))
+            for key in tables.keys
+            if key not in (tables.region_key, tables.country_key)
+        ],
+        "told": told,
+        "headlines": told.headlines(),
+        "chart": chart,
+        "since": told.since(),
+        "beside": beside,
+        "beside_svg": beside.svg(title=f"{subject.name} beside its country") if beside else "",
+        "line": told.timeline(title=f"{subject.name} over time") if len(told.series) > 1 else "",
+        "tiles": strip(request.user, release),
+        "emissions": _emissions(request, subject, task, release.window.window),
+    }
+
+
+def _emissions(request: HttpRequest, subject: Subject, task: str, window: str) -> str:
+    if task not in tasks_with_emissions(request.user):
+        return ""
+    return f"{reverse('emissions')}?task={task}&window={window}&country={subject.country}"
+
+
+def _countries_matching(text: str) -> list[Any]:
+    """Each word of the text begins a word of the country's name, or is its code."""
+    if not words(text):
+        return []
+    code = text.upper()
+    return [one for one in streams.countries() if one.code == code or matches(text, one.name)]
+
+
+def _country_names() -> dict[str, str]:
+    return {one.code: one.name for one in streams.countries()}
+
+
+def _name(code: str) -> str:
+    return _country_names().get(code, code)

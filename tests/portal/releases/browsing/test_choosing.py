@@ -1,0 +1,113 @@
+"""What an address asks for: understood, shortened, and refused with a sentence."""
+
+import pytest
+from django.http import QueryDict
+
+from aggregation.errors import Problem
+from portal.releases.browsing.charting import chart_of
+from portal.releases.browsing.choosing import View
+from portal.streams import selectors as streams
+from tests.portal.releases.browsing.conftest import LYON, PARIS
+
+
+def view(query: str, tables) -> View:
+    return View.parse(QueryDict(query), tables)
+
+
+def test_it_works(tables):
+    found = view("metric=distance_km&by=region&second=activity&top=20&layout=stacked", tables)
+    assert (found.metric, found.by, found.second) == ("distance_km", "region", "activity")
+    assert found.query == "metric=distance_km&by=region&second=activity&top=20&layout=stacked"
+
+
+def test_nothing_asked_for_is_a_view_too(tables):
+    assert view("", tables).query == "metric=num_trips&by=activity"
+
+
+def test_a_place_is_found_by_its_name(tables):
+    for text in ("Lyon", "lyon", "LYON, FR", str(LYON), "lyo"):
+        assert view(f"region={text}", tables).where == {"region": str(LYON)}, text
+
+
+def test_a_place_holds_its_country_already(tables):
+    assert view("region=Lyon&country=DE", tables).where == {"region": str(LYON)}
+
+
+REFUSED = [
+    ("metric=distance", "no metric 'distance'"),
+    ("by=acivity", "no key 'acivity'"),
+    ("activity=driving&by=region&second=countri", "no key 'countri'"),
+    ("activity=drive&by=region", "no activity 'drive'"),
+    ("region=Atlantis", "No place is called 'Atlantis'"),
+    ("country=ZZ", "no country 'ZZ'"),
+    ("by=region&second=country", "A place lies in one country"),
+    ("top=0", "1 to 50 rows"),
+    ("top=-1", "1 to 50 rows"),
+    ("top=9999999999999999999999", "1 to 50 rows"),
+    ("measure=person", "Inhabitants are known of places only"),
+    ("layout=pie", "no layout 'pie'"),
+]
+
+
+def test_what_cannot_be_shown_is_said(tables):
+    for query, message in REFUSED:
+        with pytest.raises(Problem, match=message):
+            view(query, tables)
+
+
+def test_the_nearest_is_named(tables):
+    with pytest.raises(Problem) as raised:
+        view("by=acivity", tables)
+    assert raised.value.hint == "Did you mean activity?"
+
+
+def test_a_chart_has_the_rows_of_its_table_the_largest_first(tables):
+    chart = chart_of(view("metric=distance_km&by=region", tables), tables)
+    values = [lines[0].number.value for lines in chart.lines]
+    assert values == sorted(values, reverse=True)
+    # The last place has nobody in it, and is not drawn.
+    assert len(chart.labels) == 4
+
+
+def test_by_two_keys_rows_add_up_to_the_first(tables):
+    """Exactly: both are sums of the same noised cells."""
+    one = chart_of(view("metric=distance_km&by=region", tables), tables)
+    two = chart_of(view("metric=distance_km&by=region&second=activity", tables), tables)
+    for alone, lines in zip(one.lines, two.lines, strict=True):
+        total = sum(line.number.value for line in lines)
+        assert total == pytest.approx(alone[0].number.value)
+
+
+def test_shares_are_of_all_rows_or_within_each(tables):
+    alone = chart_of(view("metric=distance_km&by=activity&measure=share", tables), tables)
+    assert sum(lines[0].number.value for lines in alone.lines) == pytest.approx(100)
+    within = chart_of(
+        view("metric=distance_km&by=region&second=activity&measure=share", tables), tables
+    )
+    for lines in within.lines:
+        assert sum(line.number.value for line in lines) == pytest.approx(100)
+
+
+def test_places_of_one_country(tables):
+    chart = chart_of(view("by=region&country=FR", tables), tables)
+    assert all(label.endswith(", FR") for label in chart.labels)
+    assert len(chart.labels) == 2
+
+
+def test_per_inhabitant_counts_people_of_the_place(tables):
+    plain = chart_of(view(f"metric=distance_km&region={PARIS}", tables), tables)
+    each = chart_of(view(f"metric=distance_km&region={PARIS}&measure=person", tables), tables)
+    ratio = plain.lines[0][0].number.value / each.lines[0][0].number.value
+    assert ratio * 1000 == pytest.approx(streams.place(PARIS).population)
+
+
+def test_in_order_of_names(tables):
+    chart = chart_of(view("by=activity&sort=name", tables), tables)
+    assert list(chart.labels) == sorted(chart.labels)
+
+
+def test_every_layout_can_be_drawn(tables):
+    for layout in ("grouped", "stacked", "multiples"):
+        for log in ("", "1"):
+            asked = view(f"by=region&second=activity&layout={layout}&log={log}", tables)
+            assert chart_of(asked, tables).svg().startswith("<svg")
