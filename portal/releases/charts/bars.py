@@ -14,7 +14,7 @@ from portal.releases.charts.measure import cut, text_width
 from portal.releases.charts.scales import Axis, tick_words
 from portal.releases.charts.shapes import Group, Mark
 from portal.releases.charts.svg import Markup, join, linked, tag, text
-from portal.releases.charts.words import is_finite, short_interval, tooltip
+from portal.releases.charts.words import half_width, is_finite, short_interval, tooltip
 
 
 @dataclass(frozen=True)
@@ -147,10 +147,11 @@ def _bar(panel: Panel, index: int, start: float, end: float, y: float) -> Markup
 
 def _whisker(panel: Panel, mark: Mark, value: float, y: float) -> Markup:
     """The interval. On a log axis it may begin at or below zero: then it has no left end."""
-    if not mark.half_width or not is_finite(Mark(mark.half_width)):
+    width = half_width(mark)
+    if not width:
         return Markup("")
-    axis, low = panel.axis, value - mark.half_width
-    start, end = axis.at(low), axis.at(value + mark.half_width)
+    axis, low = panel.axis, value - width
+    start, end = axis.at(low), axis.at(value + width)
     reach = 3.5 if panel.thickness > 12 else 2.5
     left = "" if axis.log and low <= 0 else f"M{start:.1f} {y - reach:g}v{2 * reach:g}"
     line = f"M{start:.1f} {y:g}H{end:.1f}M{end:.1f} {y - reach:g}v{2 * reach:g}{left}"
@@ -208,7 +209,7 @@ def _stack(panel: Panel, group: Group, y: float) -> Markup:
         start, ends[side] = ends[side], ends[side] + mark.value
         bar = _bar(panel, index, panel.axis.at(start), panel.axis.at(ends[side]), y)
         drawn.append(linked(tag("g", said, bar, class_="mark"), mark.href))
-    drawn.append(_unseen(panel, group, max(ends[0], whole.value + (whole.half_width or 0.0)), y))
+    drawn.append(_unseen(panel, group, max(ends[0], whole.value + half_width(whole)), y))
     # The sum of all shares is no news.
     if panel.unit == "%":
         return join(*drawn)
@@ -244,5 +245,5 @@ def stack_total(group: Group) -> Mark:
     shown = [mark for mark in group.marks if is_finite(mark)]
     if not shown:
         return Mark(None)
-    variance = sum((mark.half_width or 0.0) ** 2 for mark in shown)
+    variance = sum(half_width(mark) ** 2 for mark in shown)
     return Mark(sum(mark.value or 0.0 for mark in shown), variance**0.5 or None)

@@ -19,8 +19,8 @@ from portal.releases.charts.simplify import Point, area, simplified
 DATA = Path(__file__).parent / "data"
 # Name of the file: source, degrees per unit, smallest triangle kept in square degrees.
 FILES = {
-    "world.json": ("package/countries-110m.json", 0.05, 0.0),
-    "near.json": ("package/countries-50m.json", 0.02, 0.005),
+    "world.json": ("package/countries-110m.json", 0.1, 0.0),
+    "near.json": ("package/countries-50m.json", 0.01, 0.0095),
 }
 # Natural Earth gives these no number.
 NAMED = {"Kosovo": "XK", "N. Cyprus": "CY", "Somaliland": "SO"}
@@ -60,9 +60,10 @@ def converted(topology: Topology, *, unit: float, smallest: float) -> Topology:
     }
     used = sorted({max(one, ~one) for some in rings.values() for ring in some for one in ring})
     place = {arc: index for index, arc in enumerate(used)}
+    finest = _finest(rings, arcs)
     return {
         "unit": unit,
-        "arcs": [_deltas(simplified(arcs[arc], smallest), unit) for arc in used],
+        "arcs": [_deltas(simplified(arcs[arc], min(smallest, finest[arc])), unit) for arc in used],
         "countries": {
             code: [[place[one] if one >= 0 else ~place[~one] for one in ring] for ring in some]
             for code, some in sorted(rings.items())
@@ -97,6 +98,16 @@ def _large(rings: list[list[int]], arcs: list[list[Point]], least: float) -> lis
     sizes = [area([point for one in ring for point in _along(one, arcs)]) for ring in rings]
     limit = min(least, max(sizes))
     return [ring for ring, size in zip(rings, sizes, strict=True) if size >= limit]
+
+
+def _finest(rings: Rings, arcs: list[list[Point]]) -> dict[int, float]:
+    """What may go of each arc without spoiling the smallest ring it is part of."""
+    found: dict[int, float] = {}
+    for ring in (ring for some in rings.values() for ring in some):
+        size = area([point for one in ring for point in _along(one, arcs)])
+        for arc in (max(one, ~one) for one in ring):
+            found[arc] = min(found.get(arc, size / 500), size / 500)
+    return found
 
 
 def _along(arc: int, arcs: list[list[Point]]) -> list[Point]:

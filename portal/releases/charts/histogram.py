@@ -22,7 +22,7 @@ from portal.releases.charts.scales import axis_for
 from portal.releases.charts.shapes import Group, Mark
 from portal.releases.charts.sharing import shares
 from portal.releases.charts.svg import Markup, name_of, text
-from portal.releases.charts.words import is_finite, nothing_shown, short_interval
+from portal.releases.charts.words import half_width, is_finite, nothing_shown, short_interval
 
 # Between panels side by side.
 GAP = 28.0
@@ -188,7 +188,7 @@ def _extent(drawing: Drawing) -> list[float]:
         marks = [one for group in drawing.groups for one in _sides(group, drawing.is_whole)]
     ends = []
     for mark in marks:
-        value, width = mark.value or 0.0, mark.half_width or 0.0
+        value, width = mark.value or 0.0, half_width(mark)
         low = value if drawing.log and value - width <= 0 else value - width
         ends += [low, value + width]
     return ends
@@ -205,7 +205,7 @@ def _sides(group: Group, is_whole: bool) -> list[Mark]:
 def _keys(drawing: Drawing) -> list[Key]:
     series, marks = drawing.series, drawing.marks
     keys = [Key(i, name) for i, name in enumerate(series)] if len(series) > 1 else []
-    if any(mark.half_width for mark in marks) and not drawing.is_whole:
+    if any(half_width(mark) for mark in marks) and not drawing.is_whole:
         keys.append(Key("interval", "interval"))
     if not all(is_finite(mark) for mark in marks):
         keys.append(Key("hidden", "not shown"))

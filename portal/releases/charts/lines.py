@@ -8,7 +8,7 @@ from portal.releases.charts.measure import cut, text_width
 from portal.releases.charts.scales import Axis, tick_words
 from portal.releases.charts.shapes import Line, Mark
 from portal.releases.charts.svg import Markup, join, linked, number, tag, text
-from portal.releases.charts.words import is_finite, tooltip
+from portal.releases.charts.words import half_width, is_finite, tooltip
 
 # A mark with its place on the drawing.
 Dot = tuple[int, Mark]
@@ -121,7 +121,7 @@ def _band(plot: Plot, run: list[Dot], index: int) -> Markup:
     nudge = [0.0] * len(run) if len(run) > 1 else [-4.0, 4.0]
     upper, lower = [], []
     for (at, mark), aside in zip(sides, nudge, strict=True):
-        value, width = mark.value or 0.0, mark.half_width or 0.0
+        value, width = mark.value or 0.0, half_width(mark)
         x = number(plot.x(at) + aside)
         upper.append(f"{x} {number(plot.axis.at(value + width))}")
         lower.append(f"{x} {number(plot.axis.at(value - width))}")

@@ -47,7 +47,7 @@ class Look:
         return colour + self.fade(place.mark)
 
     def fade(self, mark: Mark) -> str:
-        if not self.uncertainty or not mark.half_width or mark.value is None:
+        if not self.uncertainty or mark.half_width is None or mark.value is None:
             return ""
         part = abs(mark.half_width / mark.value) if mark.value else math.inf
         step = sum(part > limit for limit in FADES)

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from portal.releases.charts.scales import nice_step
 from portal.releases.charts.words import percent, short
@@ -25,7 +26,7 @@ class Ramp:
         """The class of a mark of this value."""
         return self.colours[bisect_right(self.limits, value)]
 
-    @property
+    @cached_property
     def colours(self) -> list[str]:
         """One for each step, spread over the whole ramp where there are fewer steps."""
         kind, steps = ("d" if self.diverging else "q"), len(self.limits) + 1

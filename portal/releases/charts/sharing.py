@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from portal.releases.charts.shapes import Group, Mark
+from portal.releases.charts.words import half_width, is_finite
 
 Width = Callable[[float, float], float]
 
@@ -27,20 +28,26 @@ def shares(groups: Sequence[Group], *, stacked: bool, totals: Sequence[Mark]) ->
 
 def _of_sum(marks: Sequence[Mark]) -> tuple[Mark, ...]:
     """Of the sum of what is shown: a mark's own noise is in the sum, and partly cancels."""
-    whole = sum(mark.value or 0.0 for mark in marks)
-    variance = sum((mark.half_width or 0.0) ** 2 for mark in marks)
+    whole = sum(mark.value or 0.0 for mark in marks if is_finite(mark))
+    variance = sum(half_width(mark) ** 2 for mark in marks)
 
     def width(value: float, own: float) -> float:
         part = value / whole
         return math.sqrt((1 - part) ** 2 * own**2 + part**2 * (variance - own**2)) / whole
 
-    return tuple(_share(mark, whole, width) for mark in marks)
+    if all(is_finite(mark) for mark in marks):
+        return tuple(_share(mark, whole, width) for mark in marks)
+    return tuple(_share(_remarked(mark), whole, width) for mark in marks)
+
+
+def _remarked(mark: Mark) -> Mark:
+    return mark if mark.note or mark.value is None else replace(mark, note="of what is shown")
 
 
 def _of_total(marks: Sequence[Mark], total: Mark) -> tuple[Mark, ...]:
     """Of a total with an interval of its own. The two are taken as independent: never too narrow
     where they share noise."""
-    whole, whole_width = total.value or 0.0, total.half_width or 0.0
+    whole, whole_width = total.value or 0.0, half_width(total)
 
     def width(value: float, own: float) -> float:
         return math.sqrt(own**2 + (value / whole * whole_width) ** 2) / whole
@@ -49,9 +56,9 @@ def _of_total(marks: Sequence[Mark], total: Mark) -> tuple[Mark, ...]:
 
 
 def _share(mark: Mark, whole: float, width: Width) -> Mark:
-    if mark.value is None:
+    if mark.value is None or not is_finite(mark):
         return mark
     if whole <= 0:
         return replace(mark, value=None, half_width=None, note="the sum is not above zero")
-    spread = None if mark.half_width is None else 100 * width(mark.value, mark.half_width)
+    spread = None if mark.half_width is None else 100 * width(mark.value, half_width(mark))
     return replace(mark, value=100 * mark.value / whole, half_width=spread)

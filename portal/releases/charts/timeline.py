@@ -17,7 +17,7 @@ from portal.releases.charts.measure import text_width
 from portal.releases.charts.scales import axis_for, tick_words
 from portal.releases.charts.shapes import Line, Mark
 from portal.releases.charts.svg import name_of
-from portal.releases.charts.words import is_finite, nothing_shown
+from portal.releases.charts.words import half_width, is_finite, nothing_shown
 
 
 def timeline(
@@ -76,13 +76,13 @@ def _plot(
 def _ends(mark: Mark) -> list[float]:
     if mark.value is None or not is_finite(mark):
         return []
-    width = mark.half_width or 0.0
+    width = half_width(mark)
     return [mark.value - width, mark.value + width]
 
 
 def _keys(lines: Sequence[Line], marks: Sequence[Mark], *, named: bool) -> list[Key]:
     keys = [Key(i, one.name) for i, one in enumerate(lines)] if named and len(lines) > 1 else []
-    if any(mark.half_width for mark in marks):
+    if any(half_width(mark) for mark in marks):
         keys.append(Key("band", "interval"))
     some = [[is_finite(mark) for mark in column] for column in _columns(lines)]
     if any(not any(column) for column in some):

@@ -42,7 +42,7 @@ def country_view(shape: Shape | None, points: Sequence[Point], width: float) -> 
 
 def _rings(shape: Shape, points: Sequence[Point]) -> list[Ring]:
     """Those with a point on them, or else the largest and what is no speck close to it."""
-    touched = [ring for ring in shape.rings if any(_near(ring, point) for point in points)]
+    touched = [ring for ring in shape.rings if _touches(ring, points)]
     if touched:
         return touched
     if points:
@@ -52,9 +52,9 @@ def _rings(shape: Shape, points: Sequence[Point]) -> list[Ring]:
     return [ring for ring in large if math.dist((x, y), _centre(ring)) < 40]
 
 
-def _near(ring: Ring, point: Point) -> bool:
+def _touches(ring: Ring, points: Sequence[Point]) -> bool:
     west, south, east, north = box(ring)
-    return west - 0.1 <= point[0] <= east + 0.1 and south - 0.1 <= point[1] <= north + 0.1
+    return any(west - 0.1 <= x <= east + 0.1 and south - 0.1 <= y <= north + 0.1 for x, y in points)
 
 
 def _centre(ring: Ring) -> Point:

@@ -66,6 +66,12 @@ def is_finite(mark: Mark) -> bool:
     return mark.value is not None and math.isfinite(mark.value)
 
 
+def half_width(mark: Mark) -> float:
+    """How far the interval reaches, where that can be drawn."""
+    width = mark.half_width
+    return abs(width) if width is not None and math.isfinite(width) else 0.0
+
+
 def _interval(mark: Mark, *, sign: bool) -> str:
     if mark.value is None:
         return NOT_SHOWN
@@ -76,10 +82,11 @@ def _interval(mark: Mark, *, sign: bool) -> str:
         divisor, letter, word = scale_of(mark.value)
         scaled = mark.value / divisor
         written = _trimmed(scaled, _places(abs(scaled) / 100))
+        written += " ± ∞" if width in (math.inf, -math.inf) else ""
     else:
         divisor, letter, word = scale_of(max(abs(mark.value), abs(width)))
         places = max(_places(abs(width) / divisor), 0)
-        written = f"{_fixed(mark.value / divisor, places)} ± {_fixed(width / divisor, places)}"
+        written = f"{_fixed(mark.value / divisor, places)} ± {_fixed(abs(width) / divisor, places)}"
     return _joined(written, letter if sign else word)
 
 

@@ -1,0 +1,56 @@
+"""Numbers on charts."""
+
+import pytest
+
+from portal.releases.charts import Mark
+from portal.releases.charts.words import percent, short, short_interval, spoken
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0, "0"),
+        (7, "7"),
+        (9999, "9,999"),
+        (9999.7, "10 k"),
+        (12_400, "12.4 k"),
+        (999_960, "1 M"),
+        (1.2e6, "1.2 M"),
+        (3.4e9, "3.4 bn"),
+        (-5.06e12, "−5.06 tn"),
+        (0.25, "0.25"),
+        (0.000123, "0.000123"),
+    ],
+)
+def test_short(value: float, written: str) -> None:
+    assert short(value) == written
+
+
+@pytest.mark.parametrize(
+    ("mark", "written"),
+    [
+        (Mark(12.4e6, 0.31e6), "12.4 ± 0.3 million km"),
+        (Mark(12.4e6, 0.12e6), "12.40 ± 0.12 million km"),
+        (Mark(45, 61), "45 ± 61 km"),
+        (Mark(-1.5, 0.04), "−1.50 ± 0.04 km"),
+        (Mark(10, 2e6), "0.0 ± 2.0 million km"),
+        (Mark(12.4e6), "12.4 million km"),
+        (Mark(5, 0), "5 ± 0 km"),
+        (Mark(5, 1, note="a remark"), "5.0 ± 1.0 km (a remark)"),
+        (Mark(None), "not shown"),
+        (Mark(None, note="too few devices"), "not shown: too few devices"),
+    ],
+)
+def test_spoken(mark: Mark, written: str) -> None:
+    assert spoken(mark, "km") == written
+
+
+def test_a_label_carries_the_interval() -> None:
+    assert short_interval(Mark(12.4e6, 0.31e6)) == "12.4 ± 0.3 M"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "written"), [(0.031, "3.1 %"), (-0.12, "−12 %"), (0.5, "50 %"), (0.0, "0 %")]
+)
+def test_percent(fraction: float, written: str) -> None:
+    assert percent(fraction) == written
