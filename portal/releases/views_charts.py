@@ -1,6 +1,6 @@
 """Charts and maps by themselves: as files to keep, and as pages for the frames of other sites."""
 
-from csp.decorators import csp_update
+from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -37,7 +37,7 @@ def chart_file(request: HttpRequest, task: str, window: str, kind: str) -> HttpR
 
 @require_safe
 @xframe_options_exempt
-@csp_update({"frame-ancestors": ["*"], "form-action": ["'none'"]})
+@csp_replace({"frame-ancestors": ["*"], "form-action": ["'none'"]})
 @guests_welcome
 def embedded(request: HttpRequest, task: str, window: str, kind: str) -> HttpResponseBase:
     """Nothing but the chart, its source and its guarantee. No form, no cookie is needed."""

@@ -26,9 +26,10 @@ __all__ = ["collecting", "keys", "parts"]
 
 FIRST, SECOND = "2026-11-17", "2026-11-18"
 AFTER = "2026-11-21T00:00:00"
-PARIS, LYON, BERLIN = 2988507, 2996944, 2950159
-# Most populous first, as in the whole list; the last has nobody in it.
-PLACES = (BERLIN, PARIS, 2867714, LYON, 2995469)
+PARIS, LYON, BERLIN, MUNICH = 2988507, 2996944, 2950159, 2867714
+# Nobody is in it.
+MARSEILLE = 2995469
+PLACES = (PARIS, LYON, BERLIN, MUNICH, MARSEILLE)
 ACTIVITIES = 9
 SPEC = """\
 name: {name}
@@ -75,15 +76,14 @@ def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> N
 
 @pytest.fixture
 def released(collecting: Any, few: Geography, monkeypatch: Any) -> list[Release]:
-    """Both days; the first is half of the second, and the last place is empty."""
+    """Both days; the first is half of the second."""
 
     def filled(report: Any, recipe: Any) -> Any:
         ranks = np.arange(len(report.sums)).reshape(len(few.places), ACTIVITIES)
         day = 1 + Release.objects.count()
-        for place in range(len(few.places) - 1):
-            for activity in range(ACTIVITIES):
-                size = (place + 1) * (activity + 1) * day * 10**11
-                report.sums[ranks[place, activity]] += size
+        for rank, place in enumerate(few.places):
+            for activity in range(ACTIVITIES if place.geonameid != MARSEILLE else 0):
+                report.sums[ranks[rank, activity]] += (rank + 1) * (activity + 1) * day * 10**11
         return add_noise(report, recipe)
 
     monkeypatch.setattr(services, "add_noise", filled)

@@ -65,7 +65,7 @@ def test_a_chart_has_the_rows_of_its_table_the_largest_first(tables):
     chart = chart_of(view("metric=distance_km&by=region", tables), tables)
     values = [lines[0].number.value for lines in chart.lines]
     assert values == sorted(values, reverse=True)
-    # The last place has nobody in it, and is not drawn.
+    # One has nobody in it, and is not drawn.
     assert len(chart.labels) == 4
 
 
