@@ -60,7 +60,8 @@ def _said(look: Look, place: Place) -> str:
     words = tooltip(place.label, mark, look.unit)
     if place.colour is None or not is_finite(mark):
         return words
-    return f"{words}; {look.colour_title} {percent(place.colour)}"
+    what = "" if look.terse else f"{look.colour_title} "
+    return f"{words}; {what}{percent(place.colour)}"
 
 
 def _names(spots: Sequence[Spot], view: View, most: int) -> list[Markup]:

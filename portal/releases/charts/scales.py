@@ -54,7 +54,7 @@ def axis_for(
 
 def _end(most: float, step: float) -> float:
     tick = step * math.ceil(most / step - 1e-9)
-    return tick if tick - most <= 0.4 * step else most
+    return max(tick, most) if tick - most <= 0.4 * step else most
 
 
 def tick_words(axis: Axis, *, share: bool = False) -> tuple[list[str], str]:

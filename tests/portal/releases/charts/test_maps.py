@@ -1,0 +1,160 @@
+"""Maps: countries, places, what is not shown, and their size."""
+
+import re
+
+import pytest
+
+from portal.releases.charts import Mark, Place, world_map
+from portal.releases.charts.boundaries import near, world
+from tests.portal.releases.charts.drawn import SVG, of_class, tooltips, tree, words
+
+HIDDEN = Mark(None, note="too few devices")
+ABOUT = {"title": "Distance", "unit": "km"}
+CHANGE = "change against the week before"
+LYON = Place("Lyon, FR", 45.75, 4.85, Mark(12.4e6, 0.3e6, href="/places/2996944"))
+NICE = Place("Nice, FR", 43.70, 7.27, Mark(3.1e6, 0.2e6))
+METZ = Place("Metz, FR", 49.12, 6.17, HIDDEN)
+
+
+def circles(svg: str, kind: str) -> list[dict[str, str]]:
+    """Of the places, without the legend's."""
+    (places,) = of_class(svg, "places")
+    found = list(places.iter(f"{SVG}circle"))
+    return [one.attrib for one in found if kind in one.attrib["class"].split()]
+
+
+def test_it_works() -> None:
+    svg = world_map({"FR": Mark(12.4e6, 0.3e6), "DE": Mark(2e6, 0.2e6)}, [LYON], **ABOUT)
+    assert "France: 12.4 ± 0.3 million km" in tooltips(svg)
+    assert "Lyon, FR: 12.4 ± 0.3 million km" in tooltips(svg)
+    assert of_class(svg, "q7")
+    assert of_class(svg, "q1")
+    (link,) = tree(svg).iter(f"{SVG}a")
+    assert link.attrib["href"] == "/places/2996944"
+
+
+def test_a_country_that_is_not_shown_is_hatched_with_its_reason() -> None:
+    svg = world_map({"FR": Mark(5.0, 1.0), "DE": HIDDEN}, [], **ABOUT)
+    assert "Germany: not shown: too few devices" in tooltips(svg)
+    hatched = [one for one in of_class(svg, "hidden") if one.tag == f"{SVG}path"]
+    assert len(hatched) == 1
+    assert "not shown" in words(svg)
+
+
+def test_a_place_that_is_not_shown_is_a_ring_and_never_a_disc() -> None:
+    svg = world_map({}, [LYON, METZ], **ABOUT)
+    assert len(circles(svg, "point")) == 1
+    assert len(circles(svg, "ring")) == 1
+    assert "Metz, FR: not shown: too few devices" in tooltips(svg)
+
+
+def test_areas_of_discs_stand_for_values() -> None:
+    small = Place("b", 40.0, 0.0, Mark(25.0))
+    svg = world_map({}, [Place("a", 0.0, 0.0, Mark(100.0)), small], **ABOUT)
+    large, half = (float(one["r"]) for one in circles(svg, "point"))
+    assert large / half == pytest.approx(2.0, rel=0.01)
+
+
+@pytest.mark.parametrize("value", [0.0, -5.0])
+def test_a_value_of_zero_or_less_is_the_smallest_disc(value: float) -> None:
+    svg = world_map({}, [LYON, Place("x", 0.0, 0.0, Mark(value, 9.0))], **ABOUT)
+    assert min(float(one["r"]) for one in circles(svg, "point")) == pytest.approx(2.2)
+
+
+def test_colours_are_shares_or_changes_once_they_are_given() -> None:
+    places = [Place("a", 45.0, 5.0, Mark(3.0, 1.0), colour=-0.1), Place("b", 40.0, 0.0, Mark(2.0))]
+    svg = world_map(
+        {"FR": Mark(12.0, 1.0)}, places, colours={"FR": 0.1}, colour_title="change",
+        diverging=True, **ABOUT,
+    )  # fmt: skip
+    assert "France: 12.0 ± 1.0 km; change 10 %" in tooltips(svg)
+    assert "a: 3.0 ± 1.0 km; change −10 %" in tooltips(svg)
+    assert "change" in words(svg)
+    assert "d1" in circles(svg, "point")[0]["class"]
+
+
+def test_uncertain_marks_are_fainter_only_when_asked() -> None:
+    places = [LYON, Place("x", 0.0, 0.0, Mark(10.0, 9.0))]
+    assert not circles(world_map({}, places, **ABOUT), "f3")
+    svg = world_map({}, places, uncertainty=True, **ABOUT)
+    assert len(circles(svg, "f3")) == 1
+    assert any(one.startswith("fainter") for one in words(svg))
+
+
+@pytest.mark.parametrize("code", ["FR", "US", "RU", "FJ", "NZ", "SG", "GF", "MT", "XK", "CL"])
+def test_a_country_can_be_seen_from_near_by(code: str) -> None:
+    x, y = near()[code].largest[0]
+    svg = world_map({}, [Place("here", y, x, Mark(5.0, 1.0))], within=code, **ABOUT)
+    assert len(circles(svg, "point")) == 1
+    assert of_class(svg, "home")
+
+
+def test_near_by_a_country_all_its_places_are_there() -> None:
+    places = [LYON, NICE, METZ, Place("Ajaccio", 41.92, 8.73, Mark(1e5, 2e4))]
+    svg = world_map({}, places, within="FR", **ABOUT)
+    stage = of_class(svg, "map-stage")[0].attrib
+    for one in (*circles(svg, "point"), *circles(svg, "ring")):
+        assert 0 <= float(one["cx"]) <= float(stage["width"])
+        assert 0 <= float(one["cy"]) <= float(stage["height"])
+
+
+def test_a_country_without_an_outline_is_shown_by_its_places() -> None:
+    svg = world_map({}, [Place("Fakaofo", -9.38, -171.2, Mark(5.0, 1.0))], within="TK", **ABOUT)
+    assert len(circles(svg, "point")) == 1
+
+
+def test_an_unknown_country_is_the_world() -> None:
+    svg = world_map({"FR": Mark(1.0)}, [], within="??", **ABOUT)
+    assert "France: 1 km" in tooltips(svg)
+
+
+def test_small_states_are_dots_on_the_world() -> None:
+    svg = world_map({"SG": Mark(5.0, 1.0), "MT": HIDDEN}, [], **ABOUT)
+    assert len(of_class(svg, "state")) == 2
+    assert "Singapore: 5.0 ± 1.0 km" in tooltips(svg)
+
+
+@pytest.mark.parametrize(
+    ("marks", "sentence"),
+    [
+        ({}, "There is nothing to draw: no number fits what was asked for."),
+        ({"FR": HIDDEN, "DE": HIDDEN}, "None of these 2 numbers is shown: too few devices."),
+    ],
+)
+def test_without_a_number_there_is_a_sentence(marks: dict[str, Mark], sentence: str) -> None:
+    assert sentence in words(world_map(marks, [], **ABOUT))
+
+
+def many(count: int) -> list[Place]:
+    return [
+        Place(
+            f"Saint-Somewhere {index}, FR",
+            -50 + index * 110 / count,
+            -170 + index * 37 % 340,
+            Mark(1e6 + 997 * index, 2e4, href=f"/places/{2_900_000 + index}")
+            if index % 5
+            else Mark(None, note="its noise is more than 10 % of it", href=f"/places/{index}"),
+            colour=(index % 31 - 15) / 100,
+        )
+        for index in range(count)
+    ]
+
+
+def test_the_world_with_two_thousand_places_is_below_400_kilobytes() -> None:
+    countries = {code: Mark(1e6, 2e4, href=f"/countries/{code}") for code in world()}
+    svg = world_map(countries, many(2000), colour_title=CHANGE, diverging=True, **ABOUT)
+    assert len(svg.encode()) < 400_000
+    assert len(circles(svg, "point")) == 1600
+    assert "its noise is more than 10 % of it" in (tree(svg)[1].text or "")
+
+
+def test_the_same_map_is_the_same_text() -> None:
+    one = world_map({"FR": Mark(1.0), "DE": Mark(2.0)}, many(40), **ABOUT)
+    assert one == world_map({"DE": Mark(2.0), "FR": Mark(1.0)}, many(40), **ABOUT)
+
+
+def test_no_outline_leaps_over_the_world() -> None:
+    svg = world_map({"RU": Mark(1.0), "FJ": Mark(2.0)}, [], **ABOUT)
+    for path in of_class(svg, "countries")[0].iter(f"{SVG}path"):
+        steps = re.findall(r"(?<=[l ])-?\d+", re.sub(r"M[^l]*l", "l", path.attrib["d"]))
+        assert max(abs(int(step)) for step in steps) < 1000
