@@ -37,6 +37,8 @@ _HAND_OVER: Final = b"mayfly hand-over 1\n"
 SealedUpdate = tuple[bytes, bytes]
 # Gives the plain bytes of each, or nothing for one that does not open.
 Opener = Callable[[Sequence[SealedUpdate]], list[bytes | None]]
+# `open_with` in other memory: that of children of this process, which keep nothing of it.
+Helper = Callable[[bytes, bytes, Sequence[SealedUpdate]], list[bytes | None]]
 
 
 def sealed_length(shape: Shape, windows: int) -> int:
@@ -63,7 +65,10 @@ def seal_state(
 
 
 class SessionKeys:
-    """The key pair of one session. It is never stored, printed, copied or pickled."""
+    """The key pair of one session. It is never stored, printed, copied or pickled.
+
+    Only an opener with a helper gives the private key on, to the memory of our own children.
+    """
 
     __slots__ = ("_private", "public")
 
@@ -81,15 +86,13 @@ class SessionKeys:
         info = _update_info(client_task=client_task, session=session, update=update)
         return self._open(sealed, info)
 
-    def opener(self, *, client_task: str, session: str) -> Opener:
+    def opener(self, *, client_task: str, session: str, helper: Helper | None = None) -> Opener:
         """`open` for many updates of this session: what they have in common is prepared once."""
         info = _UPDATE + raw_client_task(client_task) + raw_session(session)
         private = self._private
-
-        def open_all(batch: Sequence[SealedUpdate]) -> list[bytes | None]:
-            return [_opened(sealed, private, info + update) for update, sealed in batch]
-
-        return open_all
+        if helper is None:
+            return lambda batch: _opened_each(batch, private, info)
+        return lambda batch: helper(private.private_bytes_raw(), info, batch)
 
     def open_state(
         self, sealed: bytes, *, from_session: str, to_session: str, window_id: str
@@ -108,6 +111,17 @@ class SessionKeys:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A session's keys are not copied or pickled: they live in one memory.")
+
+
+def open_with(private: bytes, info: bytes, batch: Sequence[SealedUpdate]) -> list[bytes | None]:
+    """For helpers: what an opener does, with the key and the beginning of `info` given."""
+    return _opened_each(batch, X25519PrivateKey.from_private_bytes(private), info)
+
+
+def _opened_each(
+    batch: Sequence[SealedUpdate], private: X25519PrivateKey, info: bytes
+) -> list[bytes | None]:
+    return [_opened(sealed, private, info + update) for update, sealed in batch]
 
 
 def _opened(sealed: bytes, private: X25519PrivateKey, info: bytes) -> bytes | None:

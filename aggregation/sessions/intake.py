@@ -18,7 +18,7 @@ from aggregation.core.interface import Verdict, Verdicts
 from aggregation.protocol.ids import UPDATE_BYTES
 from aggregation.protocol.part import Integers, Parts
 from aggregation.protocol.refusal import Reason
-from aggregation.protocol.sealing import SessionKeys
+from aggregation.protocol.sealing import Helper, SessionKeys
 from aggregation.protocol.server_config import ServerConfig
 from aggregation.protocol.update import Batch, Shape, unpack_batch
 from aggregation.protocol.windows import Window
@@ -49,10 +49,12 @@ class Checked(Withheld):
 class Intake(Withheld):
     """What one session opens with: its key, its task, and the ids that are spent."""
 
-    def __init__(self, *, session: str, config: ServerConfig, keys: SessionKeys) -> None:
+    def __init__(
+        self, *, session: str, config: ServerConfig, keys: SessionKeys, helper: Helper | None = None
+    ) -> None:
         self._shape = Shape.of(config)
         self._params = Params.of(config)
-        self._open_all = keys.opener(client_task=config.client_task, session=session)
+        self._open_all = keys.opener(client_task=config.client_task, session=session, helper=helper)
         # Raw ids: in hex, one id would have several spellings.
         self._spent: set[bytes] = set()
 

@@ -32,7 +32,7 @@ from aggregation.core.checks import Params
 from aggregation.errors import Problem
 from aggregation.protocol.ids import raw_session
 from aggregation.protocol.refusal import Reason
-from aggregation.protocol.sealing import SessionKeys
+from aggregation.protocol.sealing import Helper, SessionKeys
 from aggregation.protocol.server_config import ServerConfig
 from aggregation.protocol.windows import Window
 from aggregation.sessions.completion import Big, Completion, Small
@@ -55,7 +55,13 @@ class Session(Withheld):
     """One in-memory aggregation, for one revision."""
 
     def __init__(
-        self, *, id: str, config: ServerConfig, keys: SessionKeys, windows: Collection[Window]
+        self,
+        *,
+        id: str,
+        config: ServerConfig,
+        keys: SessionKeys,
+        windows: Collection[Window],
+        helper: Helper | None = None,
     ) -> None:
         raw_session(id)  # refuses what is no id
         self.id = id
@@ -63,7 +69,7 @@ class Session(Withheld):
         self._config = config
         self._params = Params.of(config)
         # Nothing once it is complete: the private key goes with it.
-        self._way_in: Intake | None = Intake(session=id, config=config, keys=keys)
+        self._way_in: Intake | None = Intake(session=id, config=config, keys=keys, helper=helper)
         self._open: frozenset[Window] = frozenset()
         self._ever_open: frozenset[Window] = frozenset()
         self._held: dict[Window, Held] = {}

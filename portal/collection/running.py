@@ -2,9 +2,9 @@
 
     claim ─► open ─► serve … ─► complete ─► flush ─► push what was small to its successors
 
-Everything that a device sent lives in this thread's memory and nowhere else. Whatever goes wrong
-in here ends the session as a whole: it is dead, nothing of it is stored, its devices find no
-receipt and send again.
+Everything that a device sent lives in the memory of this process, and for moments in that of the
+children who open for it (`openers`), and nowhere else. Whatever goes wrong in here ends the session
+as a whole: it is dead, nothing of it is stored, its devices find no receipt and send again.
 """
 
 import logging
@@ -20,7 +20,7 @@ from django.db import connection
 from aggregation.clock import Clock
 from aggregation.protocol.sealing import SessionKeys
 from aggregation.sessions.session import Session as Summing
-from portal.collection import draining, live
+from portal.collection import draining, live, openers
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
 from portal.collection.flushing import SessionOver
@@ -90,7 +90,7 @@ def _opened(
         bury(row, Session.Reason.UNTRUSTED, clock=clock)
         return None
     config, keys = config_of(row), SessionKeys.fresh()
-    summing = Summing(id=row.pk, config=config, keys=keys, windows=())
+    summing = Summing(id=row.pk, config=config, keys=keys, windows=(), helper=openers.helper())
     live.open_queue(row.pk)
     live.beat(row.pk)
     if not open_session(session=row, keys=keys, worker=worker, clock=clock):

@@ -16,7 +16,7 @@ from aggregation.core.checks import Params, check_batch
 from aggregation.protocol.client_task import Key
 from aggregation.protocol.ids import fresh_session_id, fresh_update_id
 from aggregation.protocol.part import Part
-from aggregation.protocol.sealing import Opener, SessionKeys, seal
+from aggregation.protocol.sealing import Helper, Opener, SessionKeys, seal
 from aggregation.protocol.update import Shape, pack, unpack_batch
 from aggregation.sessions.held import Held
 from aggregation.sessions.session import Session
@@ -43,7 +43,7 @@ Work = Callable[[], object]
 class PlainKeys(SessionKeys):
     """Updates that were not sealed: what is left is our own work."""
 
-    def opener(self, *, client_task: str, session: str) -> Opener:
+    def opener(self, *, client_task: str, session: str, helper: Helper | None = None) -> Opener:
         return lambda batch: [plain for _, plain in batch]
 
 

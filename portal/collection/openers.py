@@ -1,0 +1,137 @@
+"""Opening updates in children of a worker, so that one session has more than one core.
+
+A batch is shared among the children that are idle at the moment. Whatever becomes of a child, its
+share is opened here instead: children save time, and decide nothing. What they are told and why
+that is safe: `aggregation.sessions.child`.
+"""
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from multiprocessing.connection import Connection
+
+import msgspec
+from django.conf import settings
+
+from aggregation.protocol.sealing import Helper, SealedUpdate, open_with
+
+# Fewer are opened sooner than they are sent.
+LEAST_SHARE = 16
+# Machine seconds: a child that takes longer for a share is given up.
+_PATIENCE_SECONDS = 10
+
+Opened = list[bytes | None]
+_opened = msgspec.msgpack.Decoder(Opened)
+
+
+def helper() -> Helper | None:
+    """For this process's sessions; nothing where they open by themselves."""
+    return _openers(os.getpid()).open_all if settings.OPENERS else None
+
+
+@cache
+def _openers(_process: int) -> "Openers":
+    """One for each process: whoever was forked has children of their own."""
+    return Openers(settings.OPENERS)
+
+
+class Openers:
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._lock = threading.Lock()
+        self._idle: list[_Child] = []
+        self._busy = 0
+
+    def open_all(self, private: bytes, info: bytes, batch: Sequence[SealedUpdate]) -> Opened:
+        """As `open_with`, in the same order."""
+        children = self._take(len(batch) // LEAST_SHARE)
+        try:
+            return _shared(children, private, info, batch)
+        finally:
+            self._give_back(children)
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for child in idle:
+            child.end()
+
+    def _take(self, most: int) -> list["_Child"]:
+        """Idle children, at most so many; they are started when there is work for them."""
+        with self._lock:
+            taken = [self._idle.pop() for _ in range(min(most, len(self._idle)))]
+            missing = min(most, self._count - self._busy) - len(taken)
+            with suppress(OSError):  # such as no memory for another one
+                taken.extend(_Child() for _ in range(missing))
+            self._busy += len(taken)
+        return taken
+
+    def _give_back(self, children: Sequence["_Child"]) -> None:
+        with self._lock:
+            self._busy -= len(children)
+            self._idle.extend(child for child in children if child.is_well)
+
+
+def _shared(
+    children: Sequence["_Child"], private: bytes, info: bytes, batch: Sequence[SealedUpdate]
+) -> Opened:
+    if not children:
+        return open_with(private, info, batch)
+    size = -(-len(batch) // len(children))
+    shares = [batch[at : at + size] for at in range(0, len(batch), size)]
+    pairs = list(zip(children, shares, strict=False))
+    for child, share in pairs:
+        child.ask(msgspec.msgpack.encode((private, info, share)))
+    found: Opened = []
+    for child, share in pairs:
+        answer = child.answer()
+        if answer is None or len(answer) != len(share):
+            answer = open_with(private, info, share)
+        found.extend(answer)
+    return found
+
+
+class _Child:
+    """One process, and the only end of a socket to it."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            patience = struct.pack("ll", _PATIENCE_SECONDS, 0)
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+            self._line = Connection(ours.detach())
+            number = theirs.fileno()
+            command = [sys.executable, "-m", "aggregation.sessions.child", str(number)]
+            self._process = subprocess.Popen(  # noqa: S603 - ourselves
+                command, cwd=settings.BASE_DIR, pass_fds=[number], stdin=subprocess.DEVNULL
+            )
+        self.is_well = True
+
+    def ask(self, order: bytes) -> None:
+        try:
+            self._line.send_bytes(order)
+        except OSError:
+            self.end()
+
+    def answer(self) -> Opened | None:
+        """What it opened; nothing if it cannot any more."""
+        if not self.is_well:
+            return None
+        try:
+            return _opened.decode(self._line.recv_bytes())
+        except (OSError, EOFError, msgspec.MsgspecError):
+            self.end()
+            return None
+
+    def end(self) -> None:
+        self.is_well = False
+        self._line.close()
+        self._process.kill()
+        self._process.wait()

@@ -1,0 +1,118 @@
+"""Opening in children: the same answers, whatever becomes of them, and nothing left behind."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aggregation.protocol.ids import fresh_session_id
+from aggregation.protocol.refusal import Reason
+from aggregation.protocol.sealing import SealedUpdate, SessionKeys, seal
+from aggregation.sessions.session import Session
+from portal.collection import openers as module
+from portal.collection.openers import Openers
+from tests.aggregation.sessions.examples import WEEK, Room
+from tests.parts import eventually
+
+CLIENT_TASK, SESSION = "c1" * 32, fresh_session_id()
+
+
+@pytest.fixture
+def openers() -> Iterator[Openers]:
+    made = Openers(2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def keys() -> SessionKeys:
+    return SessionKeys.fresh()
+
+
+def sealed(keys: SessionKeys, count: int) -> list[SealedUpdate]:
+    to = {"public": keys.public, "client_task": CLIENT_TASK, "session": SESSION}
+    ids = [bytes([0, 0, 0, 0, 0, 0, *divmod(n, 256)]) for n in range(count)]
+    return [(one, seal(b"plain %d" % n, update=one.hex(), **to)) for n, one in enumerate(ids)]
+
+
+def opened(keys: SessionKeys, openers: Openers, batch: list[SealedUpdate]) -> list[bytes | None]:
+    named = {"client_task": CLIENT_TASK, "session": SESSION}
+    found = keys.opener(**named, helper=openers.open_all)(batch)
+    assert found == keys.opener(**named)(batch)
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 33, 500])
+def test_they_open_what_one_would_open_alone(openers, keys, count):
+    batch = sealed(keys, count)
+    assert opened(keys, openers, batch) == [b"plain %d" % n for n in range(count)]
+    assert len(openers._idle) == min(2, count // module.LEAST_SHARE)
+
+
+def test_what_does_not_open_is_none_of_theirs(openers, keys):
+    batch = sealed(keys, 100)
+    batch[7] = (batch[7][0], batch[8][1])
+    batch[60] = (batch[60][0], b"")
+    batch[61] = (b"", batch[61][1])
+    found = opened(keys, openers, batch)
+    assert [n for n, plain in enumerate(found) if plain is None] == [7, 60, 61]
+
+
+def test_a_session_counts_the_same_with_them(openers):
+    room = Room()
+    batch = [room.update({WEEK: {1: [1, 1]}}) for _ in range(80)]
+    bad = [(batch[3][0], b"no update"), (batch[4][0], batch[4][1])]
+    helped = Session(
+        id=room.id, config=room.config, keys=room.keys, windows=[WEEK], helper=openers.open_all
+    )
+    taken = helped.take([bad[0], *batch, bad[1]])
+    assert taken.accepted == 80
+    assert taken.counts == {Reason.CANNOT_OPEN: 1, Reason.DUPLICATE: 1}
+    assert taken == room.session.take([bad[0], *batch, bad[1]])
+
+
+def test_one_that_was_killed_is_replaced(openers, keys):
+    batch = sealed(keys, 64)
+    opened(keys, openers, batch)
+    before = {child._process.pid for child in openers._idle}
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    opened(keys, openers, batch)
+    opened(keys, openers, batch)
+    assert len({child._process.pid for child in openers._idle} - before) == 2
+
+
+def test_one_that_does_not_answer_is_given_up(openers, keys, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 1)
+    batch = sealed(keys, 64)
+    opened(keys, openers, batch)
+    frozen = openers._idle[0]._process
+    os.kill(frozen.pid, signal.SIGSTOP)
+    opened(keys, openers, batch)
+    assert frozen.returncode == -signal.SIGKILL
+
+
+def test_nobody_else_is_told_the_key(openers, keys):
+    opened(keys, openers, sealed(keys, 64))
+    secret = keys._private.private_bytes_raw()
+    for child in openers._idle:
+        process = Path("/proc") / str(child._process.pid)
+        for name in ("cmdline", "environ"):
+            told = (process / name).read_bytes()
+            assert secret not in told
+            assert secret.hex().encode() not in told
+
+
+def test_they_end_with_whoever_started_them(openers, keys):
+    opened(keys, openers, sealed(keys, 64))
+    processes = [child._process for child in openers._idle]
+    for child in openers._idle:
+        child._line.close()  # as the system does for a worker that is gone
+    eventually(lambda: all(process.poll() == 0 for process in processes))
+
+
+def test_without_the_setting_there_are_none(settings):
+    settings.OPENERS = 0
+    assert module.helper() is None
