@@ -32,7 +32,8 @@ from portal.tasks.signing import is_trusted
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
+# Taken at a time: half a megabyte of usual updates, which stays in the processor's cache.
+BATCH = 256
 # An empty queue is asked again after this time.
 POLL_SECONDS = 0.05
 

@@ -26,7 +26,7 @@ from tests.aggregation.sessions.examples import WEEK
 from tests.bench.bench_session import CONFIG, PlainKeys, _update
 from tests.bench.figures import Figure, is_full
 
-BATCH, BODIES = 500, 1000
+BATCH, BODIES = 256, 1000
 SESSION = CONFIG.aggregation.max_contributions
 PEER = "DuckDB: the same bytes landed on disk, then GROUP BY"
 
