@@ -41,6 +41,9 @@ from aggregation.release.axes import collapse
 PLACES: Final = ("region", "country")
 # Of a cell that a fit looks at.
 LEAST_EVENTS: Final = 100
+# A count this many standard deviations above nothing is no noise: of Laplace draws, one in 160,000
+# is as far out.
+_CLEAR: Final = 8.0
 _QUANTILE: Final = NormalDist().inv_cdf(0.975)
 
 
@@ -80,22 +83,36 @@ class ClipLaw:
         width: Floats = np.abs(values) * (self.random / np.sqrt(events)[:, None])
         return width
 
-    def of_sums(self, values: Floats, kinds: Floats, cells: Cells, by: Sequence[str]) -> Floats:
+    def of_sums(
+        self, values: Floats, kinds: Floats, spread: Floats, cells: Cells, by: Sequence[str]
+    ) -> Floats:
         """Half-widths of sums by these keys, from the values of each kind that they add up.
 
-        `kinds` has a row for each of `cells`: these keys, and all others that are no places. The
-        mean value per event is taken over all cells of a kind, where noise matters least.
+        `kinds` has a row for each of `cells`: these keys, and all others that are no places.
+        `spread` is the standard deviation of the noise in each row's count of events.
+        """
+        squares = self.random_squares(kinds, spread, cells)
+        random = added(squares, cells, by, together=self.together)
+        return np.sqrt(random + (self.systematic * values) ** 2)
+
+    def random_squares(self, kinds: Floats, spread: Floats, cells: Cells) -> Floats:
+        """Squares of the random part, row by row: (c · mean value per event)² · events.
+
+        The mean of a kind is taken over the rows that stand out of their noise. Over all rows it
+        would not do: where most are empty, their noise alone decides the sum of events, which may
+        come out as nothing at all, and the mean as anything. A kind that no row stands out in
+        counts nothing: what clipping took from it is a part of what is smaller than its noise.
         """
         along = [name for name in cells.names if name not in PLACES]
         slicing = Slicing.by(along, cells)
         of = slicing.of(np.arange(cells.size))
-        sums = [np.bincount(of, metric, minlength=len(slicing)) for metric in kinds.T]
+        clear = kinds[:, self.count] >= _CLEAR * spread
+        sums = [np.bincount(of[clear], m[clear], minlength=len(slicing)) for m in kinds.T]
         totals = np.stack(sums, axis=1).astype(np.float64)
         mean = np.abs(totals) / np.maximum(totals[:, self.count], 1.0)[:, None]
         events = np.maximum(kinds[:, self.count], 0.0)
-        squares = (self.random * mean[of]) ** 2 * events[:, None]
-        random = added(squares, cells, by, together=self.together)
-        return np.sqrt(random + (self.systematic * values) ** 2)
+        squares: Floats = (self.random * mean[of]) ** 2 * events[:, None]
+        return squares
 
 
 def added(squares: Floats, cells: Cells, by: Sequence[str], *, together: Floats) -> Floats:

@@ -113,7 +113,10 @@ def _of_cells(
     sums = np.stack([value, own.variance, own.fourth, before, *counts], axis=1)
     random = None
     if recipe.clip is not None:
-        random = (recipe.clip.random_of(estimates.values)[:, [place]] * kilograms[:, None]) ** 2
+        count = recipe.clip.count
+        noise = np.sqrt(law.covariance[classes, count, count])
+        squares = recipe.clip.random_squares(estimates.values, noise, estimates.cells)
+        random = squares[:, [place]] * kilograms[:, None] ** 2
     return _Parts(estimates.cells, sums, random)
 
 

@@ -101,9 +101,25 @@ class Plan:
     def clip(self, noised: Noised, values: Floats, law: ClipLaw) -> Floats:
         """Half-widths of clipping, of rows with these values."""
         decoded, cells = self.decoded(noised, along=True)
-        decoded, cells = self._grouped_by(decoded, cells)
+        both = np.column_stack([decoded, self._variance(cells, law.count)])
+        both, cells = self._grouped_by(both, cells)
         kept = [n for n in cells.names if n in self.by or n not in PLACES]
-        return law.of_sums(values, collapse(decoded, cells, kept), _only(cells, kept), self.by)
+        both = collapse(both, cells, kept)
+        kinds, spread = both[:, :-1], np.sqrt(both[:, -1])
+        return law.of_sums(values, kinds, spread, _only(cells, kept), self.by)
+
+    def _variance(self, cells: Cells, metric: int) -> Floats:
+        """Of the noise of one metric in rows that were decoded: it adds up as they do."""
+        covariance, _ = slice_spreads(self.recipe.arithmetic, float(self.recipe.epsilon))
+        whole = self.recipe.cells
+        summed = [n for n in whole.names if n not in cells.names and n != self._grouped]
+        many = float(prod(whole.counts[whole.names.index(n)] for n in summed))
+        rows = all_of(cells)
+        found: Floats = covariance[self.slicing(cells).of(rows), metric, metric] * many
+        if self.grouping and self.grouping.name in cells.names:
+            sizes = np.bincount(self.grouping.group_of, minlength=len(self.grouping.groups))
+            found = found * sizes[cells.indices(rows, self.grouping.name)]
+        return found
 
     @property
     def _grouped(self) -> str:
