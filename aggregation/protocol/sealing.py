@@ -3,8 +3,8 @@
 HPKE (RFC 9180) in base mode, with X25519, HKDF-SHA256 and AES-128-GCM; one message per
 encapsulated key. What the update belongs to is bound into HPKE's `info`: a sealed update moved to
 another task, session or update id does not open. The private key is made by the session and lives
-in its worker's memory: when the session ends, nobody can open what was sealed to it, whatever was recorded
-on the way.
+in its worker's memory: when the session ends, nobody can open what was sealed to it, whatever was
+recorded on the way.
 
     sealed = encapsulated key (32 bytes) ‖ ciphertext (as long as the plain bytes) ‖ tag (16 bytes)
 """
