@@ -81,8 +81,11 @@ function showAt(mark, x, y) {
     tip.hidden = false;
   }
   const right = x + tip.offsetWidth + 24 > window.innerWidth;
-  tip.style.left = `${Math.max(8, right ? x - tip.offsetWidth - 14 : x + 14)}px`;
-  tip.style.top = `${Math.max(8, y - tip.offsetHeight - 10)}px`;
+  const left = Math.max(8, right ? x - tip.offsetWidth - 14 : x + 14);
+  const top = Math.max(8, y - tip.offsetHeight - 10);
+  // On the page, not in the window: it stays beside its mark when the page is scrolled.
+  tip.style.left = `${left + window.scrollX}px`;
+  tip.style.top = `${top + window.scrollY}px`;
 }
 
 function hide() {
@@ -92,5 +95,3 @@ function hide() {
   shown = null;
   tip.hidden = true;
 }
-
-addEventListener("scroll", hide, { passive: true });

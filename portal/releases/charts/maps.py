@@ -98,6 +98,7 @@ def _stage(
         height=height,
         viewBox=f"0 0 {width:g} {height:.1f}",
         class_="map-stage",
+        role="none",
         overflow="hidden",
     )
 

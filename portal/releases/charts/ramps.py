@@ -45,7 +45,7 @@ def ramp_for(values: Sequence[float], *, diverging: bool = False, percent: bool 
     if diverging:
         sizes = sorted(abs(one) for one in values)
         # A few extremes should not leave all others without colour.
-        return Ramp(_around_zero(sizes[int(0.95 * (len(sizes) - 1))]), True, percent)
+        return Ramp(_around_zero(sizes[math.ceil(0.95 * len(sizes)) - 1]), True, percent)
     low, high = min(values), max(values)
     wide = low > 0 and high / low > 30
     return Ramp(_growing(low, high) if wide else _even(low, high), False, percent)
