@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -15,21 +14,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from aggregation.release.manifest import public_pem
-from portal.access import SignedIn
 from portal.releases.finding import find_release
 from portal.releases.models import Release
+from portal.releases.permissions import SignedInOrPublic
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
 from portal.releases.selectors import releases_for
 from portal.releases.signing import release_public_key
-
-
-class SignedInOrPublic(SignedIn):
-    """Guests as well, where there are public releases; what they find is another matter."""
-
-    def has_permission(self, request: Request, view: object) -> bool:
-        if request.user and request.user.is_authenticated:
-            return super().has_permission(request, view)
-        return bool(settings.PUBLIC_RELEASES)
 
 
 class ReleaseSerializer(serializers.Serializer[Release]):
@@ -99,7 +89,8 @@ class Releases(generics.ListAPIView[Release]):
 class OneRelease(APIView):
     """One release with its guarantee card and its signed manifest
 
-    The tables are files: each also as CSV and JSON, with that ending in place of `.parquet`.
+    The tables are files: each also as CSV, JSON and GeoJSON, with that ending in place of
+    `.parquet`. The window `latest` is the newest one.
     """
 
     permission_classes = [SignedInOrPublic]

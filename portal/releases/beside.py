@@ -5,7 +5,7 @@ needs to know how many people live somewhere: both come from the list of places,
 is no part of the release, and carries no noise.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,6 +67,15 @@ class Beside:
             columns.append(array.to_pylist())
             columns += [_each(array, extra.of) for extra in self.extras if extra.key == name]
         return zip(*columns, strict=True)
+
+    def dictionaries(self, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
+        """Rows of the file by the names of their columns, with our columns."""
+        found = []
+        for row in rows:
+            known = dict(zip(self.file_names, row, strict=True))
+            known |= {extra.name: extra.of(known[extra.key]) for extra in self.extras}
+            found.append({name: known[name] for name in self.names})
+        return found
 
     def _beside(self, key: str) -> list[str]:
         return [extra.name for extra in self.extras if extra.key == key]

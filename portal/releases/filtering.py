@@ -131,7 +131,9 @@ def _known_values(key: str, wanted: set[str], layout: Layout) -> tuple[str, ...]
 
 def _shown(text: str) -> bool:
     if text.lower() not in (*_YES, *_NO):
-        raise Problem(f"{SHOWN} is 1 or 0, not {text[:60]!r}.")
+        raise Problem(
+            f"{SHOWN} is 1 or 0, not {text[:60]!r}.", hint="With 1, hidden rows are left out."
+        )
     return text.lower() in _YES
 
 
@@ -148,7 +150,7 @@ def _sort(text: str, layout: Layout) -> str:
 def _page(text: str) -> int:
     text = text or "1"
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= _MOST_PAGES):
-        raise Problem(f"{PAGE} is a whole number from 1, not {text[:60]!r}.")
+        raise Problem(f"{PAGE} is a whole number from 1, not {text[:60]!r}.", hint="Begin with 1.")
     return int(text)
 
 

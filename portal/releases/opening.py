@@ -7,6 +7,7 @@ from django.http import Http404
 from aggregation.errors import Problem
 from aggregation.protocol.server_config import ServerConfig
 from portal.problems import Conflict
+from portal.releases.files import is_intact
 from portal.releases.filtering import Filter
 from portal.releases.grouping import COUNTRY
 from portal.releases.models import Release
@@ -14,6 +15,13 @@ from portal.releases.querying import Question
 from portal.releases.reading import Layout, question
 from portal.releases.showing import Shown
 from portal.streams import selectors as streams
+
+
+class NotYet(Conflict):
+    """Nothing is wrong with the question; the files are made, or made again, in a moment."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="Ask again in a few seconds.")
 
 
 @dataclass(frozen=True)
@@ -53,12 +61,14 @@ class OpenTable:
 
 
 def open_table(release: Release, name: str) -> OpenTable:
-    """Exactly what was signed for, or a Problem."""
+    """Exactly what was signed for, or NotYet."""
     shown = opened(release)
     file = shown.file(name)
     if file is None:
         known = ", ".join(one.name for one in shown.files)
         raise Http404(f"This release has no table {name[:60]!r}. There are {known}.")
+    if not is_intact(file):
+        raise NotYet(f"{file.file} is not as it was signed for, so it is not given out.")
     keys = shown.config.keys
     regions = next((key.name for key in keys if _kind(key.domain) == "regions"), "")
     layout = shown.layout(file)
@@ -68,9 +78,7 @@ def open_table(release: Release, name: str) -> OpenTable:
 
 def opened(release: Release) -> Shown:
     if not hasattr(release, "rendering"):
-        raise Conflict(
-            "The files of this release are being made.", hint="Ask again in a few seconds."
-        )
+        raise NotYet("The files of this release are being made.")
     return Shown(release)
 
 

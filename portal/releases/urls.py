@@ -4,6 +4,8 @@ from django.urls import path
 
 from portal.releases import (
     api,
+    api_files,
+    api_rows,
     views,
     views_charts,
     views_compare,
@@ -36,6 +38,11 @@ urlpatterns = [
 ]
 api_urlpatterns = [
     path("releases", api.Releases.as_view(), name="api_releases"),
+    path("releases/<str:task>/series", api_rows.Series.as_view(), name="api_series"),
     path(_ONE, api.OneRelease.as_view(), name="api_release"),
+    path(f"{_ONE}/cells", api_rows.Cells.as_view(), name="api_cells"),
+    path(f"{_ONE}/card", api_files.Card.as_view(), name="api_card"),
+    path(f"{_ONE}/dictionary", api_files.Dictionary.as_view(), name="api_dictionary"),
+    path(f"{_ONE}/files/<str:name>", api_files.Exports.as_view(), name="api_release_file"),
     path("release-key", api.ReleaseKey.as_view(), name="api_release_key"),
 ]

@@ -13,11 +13,11 @@ from aggregation.release.manifest import public_pem
 from portal.releases import exports
 from portal.releases.citing import bibtex, citation
 from portal.releases.dictionary import dictionary_document
-from portal.releases.files import TableFile, is_intact, table_file
+from portal.releases.files import TableFile
 from portal.releases.filtering import Filter
 from portal.releases.finding import find_release
 from portal.releases.models import Release
-from portal.releases.opening import OpenTable, open_table
+from portal.releases.opening import NotYet, OpenTable, open_table, opened
 from portal.releases.parquet import as_parquet
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
 from portal.releases.signing import release_public_key
@@ -55,10 +55,11 @@ SMALL: dict[str, tuple[Write, str]] = {
 @guests_welcome
 def release_file(request: HttpRequest, task: str, window: str, name: str) -> HttpResponseBase:
     found = find_release(request.user, task, window)
-    if not hasattr(found, "rendering"):
-        return _later("The files of this release are being made. Try again in a moment.")
     try:
-        return _file(request, found, name)
+        return file_answer(request, found, name)
+    except NotYet as problem:
+        headers = {"Retry-After": "5"}
+        return HttpResponse(f"{problem}\n", status=503, headers=headers, content_type=_TEXT)
     except Problem as problem:
         return HttpResponse(f"{problem}\n", status=400, content_type=_TEXT)
 
@@ -69,19 +70,15 @@ def release_key(request: HttpRequest) -> HttpResponse:
     return HttpResponse(public_pem(release_public_key()), content_type="application/x-pem-file")
 
 
-def _file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
+def file_answer(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
+    """A file of a release, or the rows of a table that the address asks for."""
+    opened(release)
     if name in SMALL:
         write, media = SMALL[name]
         return _named(HttpResponse(write(release), content_type=media), name)
     stem, dot, ending = name.rpartition(".")
-    file = table_file(release, stem)
-    if file is None or dot + ending not in KINDS:
+    if dot + ending not in KINDS:
         raise Http404(f"This release has no file {name}.")
-    if not is_intact(file):
-        return _later(
-            f"{file.file} is not as it was signed for, so it is not given out. "
-            "It is made again shortly.",
-        )
     table = open_table(release, stem)
     if dot + ending == GEOJSON and not table.region_key:
         raise Http404(f"The table {stem} has no places, so there is no {name}.")
@@ -118,9 +115,3 @@ def _tag(file: TableFile, name: str, asked: Filter) -> str:
 def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _later(sentence: str) -> HttpResponse:
-    return HttpResponse(
-        f"{sentence}\n", status=503, headers={"Retry-After": "5"}, content_type=_TEXT
-    )
