@@ -1,5 +1,7 @@
 """Reading requests: headers that count, bodies capped before they are read."""
 
+import sys
+from functools import lru_cache
 from itertools import chain
 from typing import TypeVar
 
@@ -21,16 +23,15 @@ class HungUp(Exception):
 
 
 class Request:
-    __slots__ = ("_body_size", "_receive", "headers", "is_read", "population", "scope")
+    # Whether the whole body was read.
+    is_read = False
+    # Whose it is counted as, once that is known.
+    population = ""
+    _body_size = 0
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.scope = scope
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        # Whether the whole body was read.
-        self.is_read = False
-        # Whose it is counted as, once that is known.
-        self.population = ""
-        self._body_size = 0
         self._receive = receive
 
     def refuse_repeated_headers(self) -> None:
@@ -41,15 +42,8 @@ class Request:
 
     def length(self, most: int) -> int:
         """What Content-Length says: needed, and refused above the cap before a byte is read."""
-        value = self.headers.get(b"content-length")
-        if not value:
-            raise Refusal(
-                411, Code.LENGTH_REQUIRED, "The request has no Content-Length.", "Send it."
-            )
-        if not value.isdigit():
-            raise Refusal(400, Code.BAD_REQUEST, "Content-Length is no whole number.")
-        # More digits than any cap has, and than are quick to read.
-        if len(value) > 10 or (length := int(value)) > most:
+        length = _number(self.headers.get(b"content-length", b""))
+        if length > most:
             raise Refusal(413, Code.TOO_LARGE, f"At most {most} bytes are read here.")
         return length
 
@@ -93,3 +87,14 @@ class Request:
     def has_body(self) -> bool:
         declared = self.headers.get(b"content-length", b"0")
         return declared != b"0" or b"transfer-encoding" in self.headers
+
+
+@lru_cache(maxsize=1024)
+def _number(value: bytes) -> int:
+    """Remembered: updates have few lengths."""
+    if not value:
+        raise Refusal(411, Code.LENGTH_REQUIRED, "The request has no Content-Length.", "Send it.")
+    if not value.isdigit():
+        raise Refusal(400, Code.BAD_REQUEST, "Content-Length is no whole number.")
+    # More digits than any cap has are not read: that would take long.
+    return int(value) if len(value) <= 10 else sys.maxsize
