@@ -72,6 +72,7 @@ NOT_PAGES = {
     "release",  # test_releases looks at these three
     "release_card",
     "release_check",
+    "release_feed",
     "release_file",
     "release_key",
     "reset_password",
