@@ -16,7 +16,9 @@ def draw_countries(
 ) -> Markup:
     """Outlines first; states too small for one are a dot."""
     plain = "".join(path for code, path in paths.items() if code not in countries)
-    drawn = [tag("path", d=plain, class_="land")] if plain else []
+    # Beside coloured countries, one without a number must not look like a colour.
+    kind = "land blank" if countries else "land"
+    drawn = [tag("path", d=plain, class_=kind)] if plain else []
     if within in paths and within not in countries:
         drawn.append(tag("path", d=paths[within], class_="land home"))
     for code, mark in sorted(countries.items()):

@@ -9,6 +9,8 @@ from portal.releases.charts.svg import Markup, join, tag, text
 SERIES = 6
 # Sizes of letters, as in charts.css.
 SMALL, VALUE, NORMAL, LARGE = 12.0, 12.5, 13.0, 15.0
+# How much wider bold letters are.
+BOLD = 1.08
 # Below this width labels stand above their bars.
 NARROW = 480
 
@@ -90,7 +92,7 @@ def heading(frame: Frame) -> tuple[Markup, float]:
     """The title as it is drawn, and where what follows begins."""
     if not frame.heading:
         return Markup(""), 0.0
-    lines = wrap(frame.title, LARGE, frame.width)
+    lines = wrap(frame.title, BOLD * LARGE, frame.width)
     drawn = [text(one, 0.0, 16 + 20.0 * i, "chart-title") for i, one in enumerate(lines)]
     return join(*drawn), 8 + 20.0 * len(lines)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from portal.releases.charts.bars import Panel, draw_axis, draw_groups, stack_total
 from portal.releases.charts.frame import (
+    BOLD,
     NARROW,
     NORMAL,
     VALUE,
@@ -152,7 +153,7 @@ def _drawn(drawing: Drawing, remarks: list[str]) -> str:
 def _one(panel: Panel, label: str, groups: Sequence[Group], y: float) -> tuple[list[Markup], float]:
     content = []
     if label:
-        words = cut(label, NORMAL, panel.right - panel.left)
+        words = cut(label, BOLD * NORMAL, panel.right - panel.left)
         content.append(text(words, panel.left, y + 18, "panel-title"))
         y += 26
     rows, bottom = draw_groups(panel, groups, y + 6)

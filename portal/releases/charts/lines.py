@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.frame import SMALL, VALUE, Frame, is_striped, series_class
+from portal.releases.charts.frame import BOLD, SMALL, VALUE, Frame, is_striped, series_class
 from portal.releases.charts.measure import cut, text_width
 from portal.releases.charts.scales import Axis, tick_words
 from portal.releases.charts.shapes import Line, Mark
@@ -99,7 +99,7 @@ def _name(plot: Plot, name: str, index: int, y: float) -> Markup:
     dashes = "4 2.5" if is_striped(index) else None
     kind = f"stroke {series_class(index)}"
     stroke = tag("path", d=f"M{x:.1f} {y:.1f}h12", class_=kind, stroke_dasharray=dashes)
-    words = cut(name, VALUE, (plot.frame.width - x - 17) / 1.06)
+    words = cut(name, VALUE, (plot.frame.width - x - 17) / BOLD)
     return join(stroke, text(words, x + 17, y + 4, "line-name"))
 
 

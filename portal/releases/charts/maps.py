@@ -107,7 +107,7 @@ def _heading(frame: Frame) -> tuple[Markup, float]:
     """As in other charts, with room for the larger letters of a small screen."""
     if not frame.heading:
         return Markup(""), 0.0
-    lines = wrap(frame.title, 1.6 * LARGE, frame.width)
+    lines = wrap(frame.title, 1.7 * LARGE, frame.width)
     drawn = [text(one, 0.0, 22 + 32.0 * i, "chart-title") for i, one in enumerate(lines)]
     return join(*drawn), 4 + 32.0 * len(lines)
 

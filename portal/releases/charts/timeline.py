@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from portal.releases.charts.frame import (
+    BOLD,
     SMALL,
     VALUE,
     Frame,
@@ -68,7 +69,7 @@ def _plot(
     values = [end for line in lines for mark in line.marks for end in _ends(mark)]
     axis = axis_for(values, first=bottom, last=top, most_ticks=5)
     left = max(text_width(word, SMALL) for word in tick_words(axis)[0]) + 10
-    room = max(1.06 * text_width(line.name, VALUE) for line in lines) + 29 if direct else 12
+    room = max(BOLD * text_width(line.name, VALUE) for line in lines) + 29 if direct else 12
     right = frame.width - min(room, 0.28 * frame.width)
     return Plot(frame, unit, axis, left, right, tuple(labels))
 
