@@ -47,7 +47,7 @@ def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
     usual = next((f.name for f in shown.files if f.name == "cells"), TOTAL)
     file = shown.file(query.get("table", usual)) or shown.files[0]
     layout = shown.layout(file)
-    given = Filter.parse(_with_ids(query, tables), layout, beside=_BESIDE)
+    given = Filter.parse(_understood(query, tables, layout), layout, beside=_BESIDE)
     asked = given if given.sort else replace(given, sort=layout.columns[0].value, order=DOWN)
     rows = FilteredRows(file, layout, asked)
     cut: Paginator[Any] = Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # by slices
@@ -73,13 +73,19 @@ def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
     }
 
 
-def _with_ids(query: QueryDict, tables: Tables) -> QueryDict:
-    """Places by their ids, where somebody typed a name."""
-    typed = query.getlist(tables.region_key)
-    if not any(typed):
-        return query
+def _understood(query: QueryDict, tables: Tables, layout: Layout) -> QueryDict:
+    """Places by their ids where somebody typed a name; nothing that is empty.
+
+    Another table may lack a key that was held: the form that chose it still says so.
+    """
     found = query.copy()
-    found.setlist(tables.region_key, [region_of(text) for text in typed if text])
+    for name in list(found):
+        values = [value for value in found.getlist(name) if value]
+        if name in tables.keys and name not in layout.keys:
+            values = []
+        if name == tables.region_key:
+            values = [region_of(text) for text in values]
+        found.setlist(name, values) if values else found.pop(name)
     return found
 
 

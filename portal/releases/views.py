@@ -57,7 +57,7 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     if tables is not None:
         try:
             _in_words(request, context, tables)
-            view = View.parse(request.GET, tables)
+            view = View.parse(request.GET, tables) if request.GET else first_view(tables)
             context |= {
                 "view": view,
                 "chart": chart_of(view, tables),

@@ -65,7 +65,6 @@ def _compared(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "shares": shares,
         "found": found,
         "title": title,
-        "svg": found.svg(title=title),
     }
 
 

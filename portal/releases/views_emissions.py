@@ -8,8 +8,9 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from aggregation.release.emission_factors import factor_table
-from aggregation.release.emissions import COLUMN
-from portal.releases.browsing.choosing import one_of
+from aggregation.release.emissions import ACTIVITY, COLUMN
+from aggregation.release.scenario import DRIVING, Scenario
+from portal.releases.browsing.choosing import one_of, region_of
 from portal.releases.browsing.emitting import (
     ELECTRIC,
     OCCUPANCY,
@@ -17,10 +18,12 @@ from portal.releases.browsing.emitting import (
     parse_scenario,
     tasks_with_emissions,
 )
-from portal.releases.browsing.headline import headline
+from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import latest, strip, tables_before
+from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release
+from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
@@ -45,50 +48,81 @@ def emissions(request: HttpRequest) -> HttpResponseBase:
 
 
 def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
-    task = one_of(request.GET.get("task", ""), tasks, "task with emissions", tasks[0])
-    window = request.GET.get("window", "")
-    release = find_release(request.user, task, window) if window else latest(request.user, task)
-    if release is None or not hasattr(release, "rendering"):
-        raise Problem("The tables of this release are being made.", hint="Try again in a moment.")
+    release = _release(request, tasks)
     tables = Tables(Shown(release))
-    names = {one.code: one.name for one in streams.countries()}
-    asked = request.GET.get("country", "").upper() if tables.country_key else ""
-    country = one_of(asked, names, "country", "")
-    found = Emissions(release, tables, country)
-    scenario = parse_scenario(request.GET)
-    context: dict[str, Any] = {
-        "task": task,
+    subject = _subject(request, tables)
+    found, scenario = Emissions(release, tables, subject), parse_scenario(request.GET)
+    earlier = tables_before(request.user, release)
+    name = subject.name if subject else ""
+    said = [headline(COLUMN, tables, earlier, where=found.where, place=name)]
+    if not said[0].is_shown and not subject:
+        said += of_places(tables, earlier, COLUMN)
+    outcome = found.total(scenario)
+    return {
+        "task": release.window.task.name,
         "release": release,
         "found": found,
-        "country": country,
-        "country_name": names.get(country, ""),
-        "countries": _with_numbers(tables, names),
+        "subject": subject,
+        "countries": _with_numbers(tables),
+        "has_places": bool(tables.region_key),
         "tiles": strip(request.user, release),
+        "keep": _kept(request),
+        "headlines": said,
         "factors": found.factors,
-        "version": factor_table(),
+        "factor_version": factor_table().version,
         "scenario": scenario,
         "cars": found.cars,
         "electric": ELECTRIC,
         "occupancy": OCCUPANCY,
-        "headline": headline(
-            COLUMN,
-            tables,
-            tables_before(request.user, release),
-            where=found.where,
-            place=names.get(country, ""),
-        ),
+        "outcome": outcome,
+        "scenario_figure": found.figure(scenario) if outcome else "",
     }
-    if context["headline"].is_shown:
-        released, other = found.total(scenario)
-        context |= {"released": released, "other": other, "scenario_svg": found.svg(scenario)}
-    return context
 
 
-def _with_numbers(tables: Tables, names: dict[str, str]) -> list[tuple[str, str]]:
-    """Countries that have emissions to show, by name."""
+def _release(request: HttpRequest, tasks: list[str]) -> Release:
+    """The one that is asked for; else the newest that has cars to show, or the newest."""
+    asked = one_of(request.GET.get("task", ""), tasks, "task with emissions", "")
+    window = request.GET.get("window", "")
+    if window:
+        return _readable(find_release(request.user, asked or tasks[0], window))
+    newest = [latest(request.user, task) for task in ([asked] if asked else tasks)]
+    found = [release for release in newest if release is not None]
+    for release in found:
+        if Emissions(release, Tables(Shown(release)), None).total(Scenario()):
+            return release
+    return _readable(found[0] if found else None)
+
+
+def _readable(release: Release | None) -> Release:
+    if release is None or not hasattr(release, "rendering"):
+        raise Problem("The tables of this release are being made.", hint="Try again in a moment.")
+    return release
+
+
+def _subject(request: HttpRequest, tables: Tables) -> Subject | None:
+    place, country = request.GET.get("place", "").strip(), request.GET.get("country", "").upper()
+    if place and tables.region_key:
+        return Subject.of_region(int(region_of(place)))
+    if country and tables.country_key:
+        names = {one.code for one in streams.countries()}
+        return Subject.of_country(one_of(country, sorted(names), "country", ""))
+    return None
+
+
+def _kept(request: HttpRequest) -> str:
+    """What stays as it is when another window is looked at."""
+    asked = request.GET.copy()
+    asked.pop("window", None)
+    return asked.urlencode()
+
+
+def _with_numbers(tables: Tables) -> list[tuple[str, str]]:
+    """Countries that have emissions of cars to show, by name."""
     key = tables.country_key
     if not key:
         return []
-    _, rows = tables.rows([key], COLUMN, shown_only=True)
-    codes = [str(row.keys[0]) for row in rows]
+    names = {one.code: one.name for one in streams.countries()}
+    held = {ACTIVITY: [DRIVING]}
+    layout, rows = tables.rows([key, ACTIVITY], COLUMN, where=held, shown_only=True)
+    codes = [str(row.keys[layout.keys.index(key)]) for row in rows]
     return sorted(((code, names.get(code, code)) for code in codes), key=lambda pair: pair[1])

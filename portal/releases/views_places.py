@@ -1,6 +1,7 @@
 """Places: finding one, and what releases say of it and of its country."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -97,7 +98,6 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
     if keys:
         view = View(metric=metric, by=keys[0], second=keys[1] if len(keys) > 1 else "", where=where)
         chart = chart_of(view, tables)
-    beside = told.beside_country()
     return {
         "task": task,
         "release": release,
@@ -113,10 +113,9 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "headlines": told.headlines(),
         "chart": chart,
         "since": told.since(),
-        "beside": beside,
-        "beside_svg": beside.svg(title=f"{subject.name} beside its country") if beside else "",
-        "line": told.timeline(title=f"{subject.name} over time") if len(told.series) > 1 else "",
+        "beside": told.beside_country(),
         "tiles": strip(request.user, release),
+        "keep": urlencode({"task": task, "metric": metric, **held}),
         "emissions": _emissions(request, subject, task, release.window.window),
     }
 
@@ -124,7 +123,8 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
 def _emissions(request: HttpRequest, subject: Subject, task: str, window: str) -> str:
     if task not in tasks_with_emissions(request.user):
         return ""
-    return f"{reverse('emissions')}?task={task}&window={window}&country={subject.country}"
+    which = f"place={subject.region}" if subject.region else f"country={subject.country}"
+    return f"{reverse('emissions')}?task={task}&window={window}&{which}"
 
 
 def _countries_matching(text: str) -> list[Any]:

@@ -23,8 +23,10 @@ class Follow:
 
 
 EXAMPLES: dict[str, list[str | Follow]] = {
+    "country": ["/countries/FR"],
     "docs_page": ["/docs/flow", "/docs/data-model", "/docs/settings"],
     "domain": ["/streams/trips/domains/region", "/streams/trips/domains/activity"],
+    "place": ["/places/2988507"],
     "person": [Follow("/people", "main a[href^='/people/']:not([href$='/add'])")],
     "stream": ["/streams/trips", "/streams/assistant"],
 }
@@ -36,6 +38,8 @@ VIEWS = [
     "/audit?action=sign_in.accepted",
     "/audit?page=2",
     "/fleet?by=week",
+    "/places?q=san",
+    "/places?q=nosuchplace",
     "/streams/trips/domains/region?q=xyzzyq",
     "/streams/trips/domains/country?q=s",
 ]
@@ -69,9 +73,16 @@ NOT_PAGES = {
     "notifications_unread",
     "pause_task",
     "reactivate_person",
-    "release",  # test_releases looks at these three
+    "chart_embed",  # test_releases and test_browsing look at these
+    "latest_release",
+    "map_embed",
+    "release",
     "release_card",
     "release_check",
+    "release_map",
+    "release_table",
+    "chart_file",
+    "map_file",
     "release_feed",
     "release_file",
     "release_key",
@@ -88,7 +99,7 @@ NOT_PAGES = {
     "withdraw_task",
 }
 
-GUEST_PAGES = ["/", "/login", "/docs", "/health", "/releases"]
+GUEST_PAGES = ["/", "/login", "/docs", "/health", "/releases", "/places", "/emissions"]
 
 
 def page_patterns() -> Iterator[URLPattern]:

@@ -10,12 +10,14 @@ from portal.releases.browsing.choosing import View
 from portal.releases.browsing.measuring import PER, per_inhabitant, share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
-from portal.releases.charts import Group, Mark, histogram, small_multiples
+from portal.releases.charts import Group, Mark, fitted, histogram, small_multiples
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
+# As wide as a chart is drawn for a page, and for half of one.
+WIDE, HALF = 900, 440
 # Series beyond this cannot be told apart.
 _MOST_SERIES = 9
 _MOST_PLACES = 50_000
@@ -44,7 +46,17 @@ class Chart:
     # Rows that have a number but are not among these.
     left_out: int
 
-    def svg(self, *, width: int = 720) -> str:
+    @property
+    def figure(self) -> str:
+        """For a page that has its title beside it, as wide as the page or as a phone."""
+        return fitted(lambda width: self.svg(width=width, heading=False), wide=WIDE)
+
+    @property
+    def half(self) -> str:
+        """For half of a page."""
+        return fitted(lambda width: self.svg(width=width, heading=False), wide=HALF)
+
+    def svg(self, *, width: int = WIDE, heading: bool = True) -> str:
         groups = [
             Group(label, tuple(_mark(line) for line in lines))
             for label, lines in zip(self.labels, self.lines, strict=True)
@@ -61,6 +73,7 @@ class Chart:
                 unit=self.unit,
                 log=self.view.log,
                 width=width,
+                heading=heading,
             )
         return histogram(
             groups,
@@ -70,6 +83,7 @@ class Chart:
             stacked=bool(self.view.second) and self.view.layout == "stacked",
             log=self.view.log,
             width=width,
+            heading=heading,
         )
 
     @property

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from portal.releases.browsing.change import Change
+from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.charts import Group, Mark, histogram
+from portal.releases.charts import Group, Mark, fitted, histogram
 from portal.releases.reading import Number
 
 
@@ -43,7 +44,11 @@ class Comparison:
     sides: tuple[Side, Side]
     rows: tuple[Row, ...]
 
-    def svg(self, *, title: str, width: int = 720) -> str:
+    @property
+    def figure(self) -> str:
+        return fitted(self._svg, wide=WIDE)
+
+    def _svg(self, width: int) -> str:
         groups = [
             Group(
                 row.name,
@@ -55,7 +60,8 @@ class Comparison:
             for row in self.rows
         ]
         series = [side.label for side in self.sides]
-        return histogram(groups, series, title=title, unit=self.unit, width=width)
+        title = " and ".join(series)
+        return histogram(groups, series, title=title, unit=self.unit, width=width, heading=False)
 
     @property
     def clear(self) -> list[Row]:

@@ -11,12 +11,13 @@ from aggregation.errors import Problem
 from aggregation.release.emission_factors import AVERAGE, Factor, factor_table
 from aggregation.release.emissions import ACTIVITY, COLUMN
 from aggregation.release.scenario import DRIVING, Cars, Scenario, ratio
-from portal.releases.browsing.charting import Chart, chart_of
+from portal.releases.browsing.charting import WIDE, Chart, chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.history import Viewer, rendered
 from portal.releases.browsing.measuring import scaled
+from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.charts import Group, Mark, histogram
+from portal.releases.charts import Group, Mark, fitted, histogram
 from portal.releases.models import Release
 from portal.releases.reading import Number
 
@@ -51,6 +52,7 @@ class FactorLine:
 class Outcome:
     """One activity as released, and in the scenario."""
 
+    # Empty for all together.
     activity: str
     released: Number
     scenario: Number
@@ -59,16 +61,20 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Emissions:
-    """A release's emissions in all, or those of one country."""
+    """A release's emissions in all, or those of one country or place."""
 
     release: Release
     tables: Tables
-    # A code; empty for all.
-    country: str
+    subject: Subject | None
 
     @property
     def where(self) -> dict[str, str]:
-        return {self.tables.country_key: self.country} if self.country else {}
+        return {self.subject.key(self.tables): self.subject.value} if self.subject else {}
+
+    @property
+    def country(self) -> str:
+        """Its code; empty for all."""
+        return self.subject.country if self.subject else ""
 
     @cached_property
     def by_activity(self) -> Chart:
@@ -77,10 +83,16 @@ class Emissions:
 
     @cached_property
     def by_place(self) -> Chart | None:
-        key = self.tables.region_key or (self.tables.country_key if not self.country else "")
-        if not key:
+        """Where most is emitted; of a country, its places. A place has none inside."""
+        key = self.tables.region_key or (self.tables.country_key if not self.subject else "")
+        if not key or (self.subject and self.subject.region):
             return None
-        return chart_of(View(metric=COLUMN, by=key, where=self.where, top=PLACES), self.tables)
+        view = View(metric=COLUMN, by=key, where=self.where, top=PLACES)
+        chart = chart_of(view, self.tables)
+        if not chart.is_empty:
+            return chart
+        # Cars alone, where noise drowns the sum over all activities.
+        return chart_of(view.but(where={**view.where, ACTIVITY: DRIVING}), self.tables)
 
     @property
     def factors(self) -> list[FactorLine]:
@@ -115,14 +127,14 @@ class Emissions:
             found.append(Outcome(activity, number, changed, row.suppressed))
         return sorted(found, key=lambda one: -(one.released.value or 0.0))
 
-    def total(self, scenario: Scenario) -> tuple[Number, Number]:
-        """In all, as released and in the scenario."""
+    def total(self, scenario: Scenario) -> Outcome | None:
+        """As released and in the scenario: in all, or of cars alone where that is not shown."""
         found = self.tables.one(COLUMN, **self.where)
-        if found is None or found.number.value is None:
-            raise Problem("The emissions in all are not shown: the noise would drown them.")
         cars = next((o for o in self.outcomes(scenario) if o.activity == DRIVING), None)
         if cars is None or cars.released.value is None or cars.scenario.value is None:
-            return found.number, found.number
+            return None
+        if found is None or found.number.value is None:
+            return cars
         moved = cars.scenario.value - cars.released.value
         width = math.hypot(
             found.number.half_width or 0.0,
@@ -131,9 +143,12 @@ class Emissions:
         other = Number(
             COLUMN, found.number.value + moved, width, None, None, None, found.number.notes
         )
-        return found.number, other
+        return Outcome("", found.number, other, "")
 
-    def svg(self, scenario: Scenario, *, width: int = 720) -> str:
+    def figure(self, scenario: Scenario) -> str:
+        return fitted(lambda width: self._svg(scenario, width), wide=WIDE)
+
+    def _svg(self, scenario: Scenario, width: int) -> str:
         outcomes = self.outcomes(scenario)
         groups = [
             Group(
@@ -146,12 +161,19 @@ class Emissions:
             for one in outcomes
         ]
         title = "Emissions by activity, as released and in the scenario"
-        return histogram(groups, ["released", "scenario"], title=title, unit="kg CO₂e", width=width)
+        return histogram(
+            groups,
+            ["released", "scenario"],
+            title=title,
+            unit="kg CO₂e",
+            width=width,
+            heading=False,
+        )
 
     def _driven(self, number: Number, scenario: Scenario) -> Number:
         """Cars of each country change by its own ratio; of those not shown, by the average one."""
         table = factor_table()
-        if self.country or not self.tables.country_key:
+        if self.subject or not self.tables.country_key:
             return scaled(number, ratio(DRIVING, self.country or AVERAGE, scenario, table))
         if number.value is None:
             return number

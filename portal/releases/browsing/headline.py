@@ -55,7 +55,7 @@ def headline(
         why = now.suppressed if now else "This release has no such row."
         name = spoken(metric, tables.unit(metric))
         where_ = f" of {who}" if place else ""
-        sentence = f"{start} the {name}{where_} is not shown. {why}"
+        sentence = f"{start} the number for {name}{where_} is not shown. {why}"
         return Headline(metric, sentence, "", None, is_shown=False)
     said = f"{start} {who} {_did(metric, tables, held, now)}"
     change = _change(metric, earlier, held, now)
@@ -64,12 +64,15 @@ def headline(
     return Headline(metric, said + ".", words.how_sure(now.number), change, is_shown=True)
 
 
-def of_places(tables: Tables, earlier: Tables | None, count: int = 3) -> list[Headline]:
+def of_places(
+    tables: Tables, earlier: Tables | None, metric: str = "", count: int = 3
+) -> list[Headline]:
     """The largest numbers that are shown of single places, in words."""
-    view = first_view(tables)
+    view = first_view(tables, metric)
     if view.by not in (tables.region_key, tables.country_key) or not view.by:
         return []
-    metric = "distance_km" if "distance_km" in tables.metrics else view.metric
+    if not metric:
+        metric = "distance_km" if "distance_km" in tables.metrics else view.metric
     held = {key: [value] for key, value in view.where.items()}
     layout, rows = tables.rows(
         [view.by, *held], metric, where=held, shown_only=True, sort=metric, count=count

@@ -81,7 +81,11 @@ class Map:
     countries: tuple[Spot, ...]
     places: tuple[Spot, ...]
 
-    def svg(self) -> str:
+    @property
+    def figure(self) -> str:
+        return self.svg(heading=False)
+
+    def svg(self, *, heading: bool = True) -> str:
         view = self.view
         return world_map(
             {one.id: _mark(one) for one in self.countries},
@@ -96,6 +100,7 @@ class Map:
             diverging=view.colour == "change",
             within=view.within,
             uncertainty=view.uncertainty,
+            heading=heading,
         )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.comparing import Comparison, Side, compare
 from portal.releases.browsing.headline import Headline, headline
 from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered, tables_before
 from portal.releases.browsing.tables import Found, Tables
-from portal.releases.charts import Line, Mark, timeline
+from portal.releases.charts import Line, Mark, fitted, timeline
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.streams import selectors as streams
@@ -142,15 +143,23 @@ class Told:
                 found += [(release, one)] if one else []
         return found
 
-    def timeline(self, *, title: str, width: int = 720) -> str:
+    @property
+    def over_time(self) -> str:
+        """The line of the series; nothing where it has one point."""
+        return fitted(self._timeline, wide=WIDE) if len(self.series) > 1 else ""
+
+    def _timeline(self, width: int) -> str:
         marks = tuple(
             Mark(one.number.value, one.number.half_width, note=one.suppressed)
             for _, one in self.series
         )
-        labels = [_label(release) for release, _ in self.series]
-        unit = self.tables.unit(self.metric)
         return timeline(
-            labels, [Line(self.subject.name, marks)], title=title, unit=unit, width=width
+            [_label(release) for release, _ in self.series],
+            [Line(self.subject.name, marks)],
+            title=f"{self.subject.name} over time",
+            unit=self.tables.unit(self.metric),
+            width=width,
+            heading=False,
         )
 
 

@@ -1,0 +1,93 @@
+"""Browsing releases in a real browser: charts, maps, places, comparisons, emissions, embeds."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.browser.test_releases import address, looks_right
+from tests.parts import Site
+
+__all__ = ["address"]
+
+
+@pytest.fixture
+def task(address: str) -> str:
+    return address.split("/")[2]
+
+
+def test_a_chart_follows_its_form_and_its_address_can_be_shared(
+    page: Page, site: Site, address: str
+) -> None:
+    sign_in(page, "consumer")
+    page.goto(address)
+    chart = page.locator("#chart figure")
+    expect(chart.get_by_role("heading", name="Trips by activity")).to_be_visible()
+    page.get_by_label("By", exact=True).select_option("country")
+    expect(chart.get_by_role("heading", name="Trips by country")).to_be_visible()
+    page.get_by_label("And by").select_option("activity")
+    page.get_by_label("Drawn").select_option("multiples")
+    page.get_by_label("As", exact=True).select_option("share")
+    expect(page).to_have_url(
+        re.compile("layout=multiples.*measure=share|measure=share.*layout=mul")
+    )
+    expect(chart.locator("svg").first).to_be_visible()
+    looks_right(page)
+    page.reload()
+    expect(page.get_by_label("By", exact=True)).to_have_value("country")
+    page.get_by_text("The same as a table").click()
+    expect(chart.locator("tbody tr").first).to_contain_text("±")
+    with page.expect_download() as given:
+        page.get_by_role("link", name="SVG").click()
+    assert given.value.path().read_bytes().startswith(b"<svg")
+
+
+def test_from_the_map_to_a_country_and_on_to_a_comparison(
+    page: Page, site: Site, address: str, task: str
+) -> None:
+    page.goto(address)
+    page.get_by_role("link", name="Map", exact=True).click()
+    expect(page.locator("#map svg").first).to_be_visible()
+    looks_right(page)
+    page.get_by_label("Activity").select_option("cycling")
+    expect(page.get_by_role("heading", name="Trips by place (cycling)")).to_be_visible()
+    page.locator("#map tbody a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    if page.get_by_label("Task").count():
+        page.get_by_label("Task").select_option(task)
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator(".headlines")).to_contain_text("people in")
+    looks_right(page)
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare")
+    looks_right(page)
+
+
+def test_emissions_follow_the_sliders(page: Page, site: Site, address: str, task: str) -> None:
+    sign_in(page, "consumer")
+    page.goto(f"/emissions?task={task}")
+    expect(page.locator(".headline")).to_contain_text("emitted")
+    looks_right(page)
+    slider = page.get_by_label("Electric cars")
+    slider.focus()
+    slider.press("End")
+    expect(page.locator("#scenario output").first).to_have_text("100 %")
+    expect(page.locator("#scenario")).to_contain_text("Scenario, not a measurement")
+    expect(page).to_have_url(re.compile("electric=100"))
+
+
+def test_a_place_is_found_from_every_page(page: Page, site: Site) -> None:
+    sign_in(page, "consumer")
+    page.goto("/docs")
+    page.locator("#find-place").press_sequentially("sao pau")
+    page.get_by_role("link", name="São Paulo").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("São Paulo")
+
+
+def test_a_chart_stands_alone_in_a_frame(page: Page, site: Site, address: str) -> None:
+    for path in (f"{address}/embed?by=country", f"{address}/map/embed"):
+        page.goto(path)
+        expect(page.locator("svg").first).to_be_visible()
+        expect(page.locator("nav")).to_have_count(0)
+        looks_right(page)
