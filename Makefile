@@ -29,6 +29,9 @@ deep: $(VENV)/installed-tests browser ## the same tests at full size
 bench: $(VENV)/installed-tests ## measure: one JSON line a figure, ours beside a peer
 	@$(PY) -m tests.bench
 
+screenshots: $(VENV)/installed-tests browser ## take the README's pictures again (about five minutes)
+	@$(PY) -m tests.screenshots
+
 lint: $(VENV)/installed-tests ## ruff, mypy, import ladder, migrations
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
@@ -41,7 +44,7 @@ clean: ## remove the virtual environment, caches and the demo's data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/python:
 	@test -n "$(PYTHON)" || { echo "mayfly: No Python 3.11, 3.12 or 3.13 was found. Install one, or name it: make PYTHON=/path/to/python3.12 run." >&2; exit 2; }
@@ -68,4 +71,4 @@ browser:
 	&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
-.PHONY: run setup test deep bench lint clean help browser
+.PHONY: run setup test deep bench screenshots lint clean help browser

@@ -22,7 +22,7 @@ CONTENTS = (
     Group("Start here", ("index", "running", "first-release", "simulated-phones", "flow")),
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
     Group("Asking", ("task-spec", "sql-rules", "tasks")),
-    Group("Answers", ("releases", "client", "verify-a-release")),
+    Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group("Reference", ("settings", "metrics", "data-model", "device-protocol", "made-up-world")),
 )

@@ -2,7 +2,6 @@
 when the browser complains in its console."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.chromium import FLAGS, chromium_path
 from tests.browser.looking import axe_clean, fits
 from tests.parts import Site
 
@@ -18,7 +18,6 @@ __all__ = ["Complaints", "axe_clean", "become", "fits", "sign_in", "watch"]
 
 # Sessions of the demo's people in this process, by role.
 _cookies: dict[str, list[Any]] = {}
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    found = next((path for path in map(shutil.which, _NAMES) if path), None)
+    found = chromium_path()
     if found:
         return found
     sentence = "There is no Chromium here: install the package chromium to run the browser tests."
@@ -40,8 +39,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(chromium: str) -> dict[str, Any]:
-    quiet = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
-    return {"executable_path": chromium, "args": quiet}
+    return {"executable_path": chromium, "args": FLAGS}
 
 
 @pytest.fixture(scope="session")

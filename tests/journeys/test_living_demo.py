@@ -49,7 +49,7 @@ def test_phones_live_a_week_and_it_is_released(demo: System) -> None:
     eventually(lambda: not clock.is_new, within=90, log=demo.log)
     # Quicker than the demo: a speed that somebody set stands.
     _go(demo, clock, until=MONDAY + timedelta(days=7), speed=100_000)
-    _go(demo, clock, until=MONDAY + timedelta(days=8), speed=10_000)
+    _go(demo, clock, until=MONDAY + timedelta(days=10), speed=10_000)
     clock.set_speed(1)
     week = f"{MONDAY:%Y-%m-%d}"
     both = f"['country-modal-split {week}', 'weekly-trips {week}']"

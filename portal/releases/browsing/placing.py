@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.comparing import Comparison, Side, compare
 from portal.releases.browsing.headline import Headline, headline
@@ -141,6 +142,17 @@ class Told:
             if self.metric in tables.metrics and set(self.where) <= set(tables.keys):
                 one = tables.one(self.metric, **self.where)
                 found += [(release, one)] if one else []
+        return found
+
+    @property
+    def steps(self) -> list[tuple[Release, Found, Change | None]]:
+        """The series, each with the change since the one before."""
+        found: list[tuple[Release, Found, Change | None]] = []
+        before: Found | None = None
+        for release, one in self.series:
+            change = Change.between(before.number, one.number) if before else None
+            found.append((release, one, change))
+            before = one
         return found
 
     @property
