@@ -5,7 +5,7 @@ outside is ever part of a statement.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,6 +19,7 @@ UP, DOWN = "up", "down"
 # For each key the values of which a row may have one.
 Where = Mapping[str, Sequence[str]]
 EVERYTHING: Where = MappingProxyType({})
+_NOTHING: Mapping[str, pa.Table] = MappingProxyType({})
 # Nothing is fetched from anywhere: what reading takes is in the package. Rows without an order of
 # their own come as they are in the file.
 _LIMITS: dict[str, str | bool | int | float | list[str]] = {
@@ -43,28 +44,37 @@ class Question:
     # SQL of what rows are sorted by; empty for the order of the file.
     sort: str = ""
     order: str = UP
+    # What the rows are joined with, by the name it has in the SQL of `join`.
+    joined: Mapping[str, pa.Table] = field(default_factory=dict)
+    join: str = ""
 
     def page(self, file: TableFile, *, first: int, count: int) -> list[tuple[Any, ...]]:
         path, limits = str(file.path), (count, first)
         if not self.sort:
-            return ask(f"{self._all} LIMIT ? OFFSET ?", path, *self.values, *limits)
+            return self._ask(f"{self._all} LIMIT ? OFFSET ?", path, *self.values, *limits)
         if first + count <= _DEEP:
-            return ask(f"{self._all} {self._by} LIMIT ? OFFSET ?", path, *self.values, *limits)
+            statement = f"{self._all} {self._by} LIMIT ? OFFSET ?"
+            return self._ask(statement, path, *self.values, *limits)
         which = f"SELECT file_row_number {self._rows} {self._by} LIMIT ? OFFSET ?"
-        statement = f"{self._select} {_FROM} WHERE file_row_number IN ({which}) {self._by}"
-        return ask(statement, path, path, *self.values, *limits)
+        statement = f"{self._select} {self._from} WHERE file_row_number IN ({which}) {self._by}"
+        return self._ask(statement, path, path, *self.values, *limits)
 
     def batches(self, file: TableFile, *, size: int) -> Iterator[pa.RecordBatch]:
         """All rows, a batch at a time: only one is in memory, unless they have to be sorted."""
         statement = f"{self._all} {self._by}"
         with duckdb.connect(config=_LIMITS) as database:
+            for name, table in self.joined.items():
+                database.register(name, table)
             found = database.sql(statement, params=[str(file.path), *self.values])
             reader: pa.RecordBatchReader = found.to_arrow_reader(size)
             yield from reader
 
     def count(self, file: TableFile) -> int:
-        found = ask(f"SELECT COUNT(*) {self._rows}", str(file.path), *self.values)
+        found = self._ask(f"SELECT COUNT(*) {self._rows}", str(file.path), *self.values)
         return int(found[0][0])
+
+    def _ask(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+        return ask(statement, *values, joined=self.joined)
 
     @property
     def _all(self) -> str:
@@ -76,7 +86,11 @@ class Question:
 
     @property
     def _rows(self) -> str:
-        return _FROM + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
+        return self._from + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
+
+    @property
+    def _from(self) -> str:
+        return f"FROM read_parquet(?, file_row_number = true) {self.join}"
 
     @property
     def _by(self) -> str:
@@ -85,11 +99,12 @@ class Question:
         return by if self.sort else ""
 
 
-_FROM = "FROM read_parquet(?, file_row_number = true)"
-
-
-def ask(statement: str, *values: int | str) -> list[tuple[Any, ...]]:
+def ask(
+    statement: str, *values: int | str, joined: Mapping[str, pa.Table] = _NOTHING
+) -> list[tuple[Any, ...]]:
     with _database().cursor() as asking:
+        for name, table in joined.items():
+            asking.register(name, table)
         return asking.execute(statement, list(values)).fetchall()
 
 

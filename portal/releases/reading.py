@@ -5,11 +5,12 @@ the largest release is as near as the first.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from aggregation.errors import Problem
@@ -18,7 +19,7 @@ from aggregation.release.render import WINDOW
 from portal.releases.files import TableFile
 from portal.releases.grouping import COUNTRY
 from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask, quoted
-from portal.streams.gazetteer import gazetteer
+from portal.streams.gazetteer import gazetteer, ranks_by_name
 
 __all__ = [
     "DOWN", "EVERYTHING", "PAGE_SIZE", "RELATIVE", "UP", "ColumnNames", "Layout", "Number", "Row",
@@ -174,8 +175,18 @@ def question(
         bound += values
     if shown_only:
         conditions.append(f"{quoted(layout.suppressed)} IS NULL")
-    by = layout.sorts.get(sort, "")
-    return Question([quoted(name) for name in columns], conditions, bound, sort=by, order=order)
+    found = Question([quoted(name) for name in columns], conditions, bound, order=order)
+    if sort and sort == layout.regions:
+        return _by_name_of_place(found, quoted(sort))
+    return replace(found, sort=layout.sorts.get(sort, ""))
+
+
+def _by_name_of_place(question: Question, key: str) -> Question:
+    """Names of ours have a space in them: no column of a task does."""
+    ranks = ranks_by_name()
+    places = pa.table({"a place": list(ranks), "its rank": list(ranks.values())})
+    join = f'LEFT JOIN "places by name" ON "a place" = {key}'
+    return replace(question, sort='"its rank"', join=join, joined={"places by name": places})
 
 
 def _places_in(countries: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aggregation.errors import Problem
+from portal.streams.folding import words
 from portal.streams.places_file import NAME, reading
 from portal.streams.selectors import streams_folder
 
@@ -35,6 +36,13 @@ def gazetteer() -> Gazetteer:
         return _gazetteer(folder, (stat.st_mtime_ns, stat.st_ino, stat.st_size))
     except (FileNotFoundError, Problem):
         return Gazetteer({}, {})
+
+
+def ranks_by_name() -> dict[str, int]:
+    """The rank of every place in the order of their names, accents and case aside."""
+    places = gazetteer().places
+    order = sorted(places, key=lambda value: (words(places[value].name), places[value].country))
+    return {value: rank for rank, value in enumerate(order)}
 
 
 @lru_cache(maxsize=1)

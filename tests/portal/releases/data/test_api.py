@@ -50,6 +50,13 @@ def test_it_works(get):
     assert hidden["distance_km"] is None
 
 
+def test_pages_by_the_names_of_places(get, monkeypatch):
+    for deep in (5000, 0):
+        monkeypatch.setattr("portal.releases.querying._DEEP", deep)
+        rows = get(f"{API}/cells?table=by-region&sort=-region&page_size=2&page=2")["results"]
+        assert [row["region_name"] for row in rows] == ["Marseille", "Lyon"]
+
+
 def test_rows_are_those_of_the_export(get, client, body):
     for query in ("", "country=DE", "shown=1&sort=-num_trips", "activity=bus&activity=train"):
         rows = get(f"{API}/cells?{query}&page_size=500")["results"]

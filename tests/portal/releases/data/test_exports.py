@@ -115,6 +115,17 @@ def test_every_format_has_the_same_rows(get, rows):
     ]
 
 
+def test_places_are_sorted_by_their_names(rows):
+    names = ["Berlin", "Lyon", "Marseille", "Munich", "Paris"]
+    assert [row["region_name"] for row in rows("by-region", "sort=region")] == names
+    assert [row["region_name"] for row in rows("by-region", "sort=-region&shown=1")] == [
+        name for name in names[::-1] if name != "Lyon"
+    ]
+    assert [row["region_name"] for row in rows("cells", "sort=region")] == [
+        name for name in names for _ in range(9)
+    ]
+
+
 def test_geojson_has_points_and_tells_why_a_place_is_not_shown(get, client):
     found = json.loads(get("by-region.geojson"))
     assert found["type"] == "FeatureCollection"
