@@ -52,6 +52,8 @@ class Sandbox:
     def __init__(self, tables: Sequence[Table], sql: str, *, max_rows: int) -> None:
         self._tables = tuple(tables)
         self._reads = {table.name: frozenset(table.columns) for table in tables}
+        # One transaction for all rows.
+        self._create = "; ".join(["BEGIN", *(table.create for table in tables)])
         self._sql = sql
         self._max_rows = max_rows
 
@@ -68,9 +70,8 @@ class Sandbox:
             raise QueryFailed from None
 
     def _fill(self, connection: sqlite3.Connection, rows: Mapping[str, Iterable[Row]]) -> None:
-        connection.execute("BEGIN")
+        connection.executescript(self._create)
         for table in self._tables:
-            connection.execute(table.create)
             connection.executemany(table.insert, rows[table.name])
         connection.execute("COMMIT")
 

@@ -87,14 +87,16 @@ def _may_read(reads: Mapping[str, frozenset[str]], table: str, column: str) -> b
     return table in reads or not table.lower().startswith(_SYSTEM_PREFIXES)
 
 
+# Sorting never spills to a file; nothing in a schema is trusted; nothing is written.
+_PRAGMAS: Final = "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF; PRAGMA query_only=ON"
+
+
 def restrict(connection: sqlite3.Connection, reads: Mapping[str, frozenset[str]]) -> None:
     """Leave a connection able to do nothing but read these columns, within the limits.
 
     Call it after the tables exist and are filled: nothing can be created or bound afterwards.
     """
-    connection.execute("PRAGMA temp_store=MEMORY")  # sorting never spills to a file
-    connection.execute("PRAGMA trusted_schema=OFF")
-    connection.execute("PRAGMA query_only=ON")
+    connection.executescript(_PRAGMAS)
     _configure(connection)
     for category, value in LIMITS.items():
         connection.setlimit(category, value)

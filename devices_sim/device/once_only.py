@@ -20,7 +20,7 @@ Pure: no clock, no storage, no network. What is checked here is what runs.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -125,12 +125,12 @@ def next_step(record: Record, answer: Answer) -> tuple[Record, Step]:
     step: Step = Rest()
     match answer:
         case Queued():
-            record = replace(record, stage=Stage.QUEUED)
+            record = _at(record, Stage.QUEUED)
         case NotTaken():
-            record = replace(record, stage=Stage.SHUT)
+            record = _at(record, Stage.SHUT)
         case SessionShut():
             # An earlier try may have got in: only the session's end tells.
-            record, step = replace(record, stage=Stage.SHUT), Ask()
+            record, step = _at(record, Stage.SHUT), Ask()
         case StillOpen() if record.stage is Stage.STORED:
             step = Send()
         case Over(counted):
@@ -143,6 +143,10 @@ def next_step(record: Record, answer: Answer) -> tuple[Record, Step]:
 def abandon(record: Record) -> Settle:
     """Stop asking, because its owner opted out or its events are gone: all may be counted."""
     return Settle(given_up=record.windows)
+
+
+def _at(record: Record, stage: Stage) -> Record:
+    return Record(record.session, record.update, record.windows, stage)
 
 
 def _settled(windows: tuple[str, ...], counted: Collection[str]) -> Settle:

@@ -7,7 +7,7 @@ and forgets it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from random import Random
 from typing import Final
@@ -75,9 +75,16 @@ class Phone:
 
     def record(self, stream: str, *events: Event) -> int:
         """An app reports what happened; says how many events were kept."""
+        return self.record_all({stream: events})
+
+    def record_all(self, events: Mapping[str, Iterable[Event]]) -> int:
+        """The same for several streams at once, by their names."""
         state = self.load()
         event_cache.purge(state, self.catalog, now=self.now())
-        kept = event_cache.record(state, self.catalog, stream, events)
+        kept = sum(
+            event_cache.record(state, self.catalog, stream, found)
+            for stream, found in events.items()
+        )
         if kept:
             self.save(state)
         return kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
 
 from aggregation.protocol.streams import Catalog
 from devices_sim.device import local_log
@@ -51,7 +50,7 @@ def give_up_outlived(state: State, catalog: Catalog, *, now: float) -> None:
         newest = window_of(pending.windows[-1], pending.unit)
         streams = [stream for name in pending.streams if (stream := catalog.stream(name))]
         days = max((stream.ttl_days for stream in streams), default=0)
-        if (newest.end + timedelta(days=days)).timestamp() < now:
+        if newest.span[1] + days * 86_400 < now:
             settle(state, pending, abandon(pending.record), now=now)
 
 

@@ -92,7 +92,7 @@ def _considered(call: Call, same: list[Offer]) -> Candidate | None:
         call.refuse(offer.task, str(refused))
         return None
     if isinstance(found, Candidate):
-        return replace(found, times=len(same))
+        return found if len(same) == 1 else replace(found, times=len(same))
     call.did.said.append(f"{offer.task}: {found.reason}")
     return None
 
@@ -124,7 +124,7 @@ async def _run(call: Call, candidate: Candidate, assigned: Assigned) -> None:
         return
     sealed = update_of(work, call.state.events, call.deadline)
     pending = store(call.state, work, sealed, now=call.now)
-    call.did.sent.append(Sent(assigned.task, pending.windows, len(sealed)))
+    call.did.sent.append(Sent(assigned.task, pending.windows, len(sealed), pending.update))
     try:
         await call.follow(pending, Send())
     except NotSaved:

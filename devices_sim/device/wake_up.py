@@ -28,6 +28,8 @@ class Sent:
     task: str
     windows: tuple[str, ...]
     bytes: int
+    # Its random id: what a session knows it by.
+    update: str
 
 
 @dataclass

@@ -12,7 +12,7 @@ import asyncio
 import heapq
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Final
@@ -68,8 +68,7 @@ class Driver:
 
     async def run(self) -> None:
         """Until it is over, which most fleets never are."""
-        self._queue = [self._looked_at(n, self._first(n)) for n in range(self.source.phones)]
-        heapq.heapify(self._queue)
+        self._fill(range(self.source.phones))
         told = time.monotonic()
         async with asyncio.TaskGroup() as group:
             while not self.is_over():
@@ -81,6 +80,24 @@ class Driver:
                 await asyncio.sleep(0 if self.behind_seconds > 0 else _LOOK_SECONDS)
         self.say(self.progress())
 
+    async def catch_up(self) -> None:
+        """Wake all whose time has come, however long it takes: for a clock that waits for them."""
+        now = self.parts.now()
+
+        async def turns() -> None:
+            while self._queue and self._queue[0][0] <= now:
+                _, number, conditions = heapq.heappop(self._queue)
+                await self._take_turn(number, conditions)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_AT_ONCE):
+                group.create_task(turns())
+
+    @property
+    def next_due(self) -> float:
+        """The civil moment at which a phone is looked at next."""
+        return self._queue[0][0] if self._queue else math.inf
+
     # For a fleet that ends, or that has more to look after
 
     def is_over(self) -> bool:
@@ -91,6 +108,10 @@ class Driver:
 
     def noticed(self, number: int, did: WakeUp, now: float) -> None:
         """Called after each wake-up."""
+
+    def hint(self, number: int) -> float:
+        """When a phone that was at rest may come back; most drivers need not know."""
+        return -math.inf
 
     def progress(self) -> str:
         report = self.report
@@ -129,12 +150,16 @@ class Driver:
     async def _take_turn(self, number: int, conditions: Conditions | None) -> None:
         now = self.parts.now()
         if conditions is None:
-            moment = self.source.next(number, now=now, hint=-math.inf, waits=False)
+            moment = self.source.next(number, now=now, hint=self.hint(number), waits=False)
         else:
             life, did = await self.lives.wake(number, conditions, now)
             self.noticed(number, did, now)
             moment = self._rest(number, life, did, conditions, now)
         heapq.heappush(self._queue, self._looked_at(number, moment))
+
+    def _fill(self, numbers: Iterable[int]) -> None:
+        self._queue = [self._looked_at(n, self._first(n)) for n in numbers]
+        heapq.heapify(self._queue)
 
     def _first(self, number: int) -> Moment:
         """Looked at when it is installed."""

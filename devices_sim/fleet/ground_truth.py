@@ -63,6 +63,16 @@ class PhoneSums:
     units: Ints
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CellSums:
+    """A row for each combination of keys that occurred, in order: cheap to add to others."""
+
+    # Its place among all combinations of keys.
+    cell: Ints
+    # Phones with any event there, events, then whole units by metric.
+    units: Ints
+
+
 def true_sums(
     world: World,
     stream: str,
@@ -76,16 +86,40 @@ def true_sums(
     Counts every event of those phones that agree to the stream; `phones` leaves some out.
     """
     keys = tuple(keys) or _DEFAULT_KEYS[_known(stream)]
-    domains = _domains(world, stream, keys)
-    cells, parts = [], []
-    for batch in sums_by_phone(world, stream, window, keys=keys, phones=phones):
-        found, place = np.unique(batch.cell, return_inverse=True)
-        cells.append(found)
-        ones = np.ones((len(batch.cell), 1), dtype=np.int64)
-        parts.append(_added(np.hstack([ones, batch.units]), place, len(found)))
-    found, place = np.unique(np.concatenate(cells), return_inverse=True)
-    units = _added(np.concatenate(parts), place, len(found))
-    ranks = np.unravel_index(found, [len(domain) for domain in domains])
+    return _told(world, stream, keys, cell_sums(world, stream, window, keys=keys, phones=phones))
+
+
+def cell_sums(
+    world: World,
+    stream: str,
+    window: Window,
+    *,
+    keys: Sequence[str],
+    phones: NDArray[np.bool_] | None = None,
+) -> CellSums:
+    """The same without words, for whoever adds the sums of some phones to those of others."""
+    batches = sums_by_phone(world, stream, window, keys=keys, phones=phones)
+    return added([_by_cell(batch) for batch in batches])
+
+
+def added(parts: Sequence[CellSums]) -> CellSums:
+    """Sums of different phones as one."""
+    if not parts:
+        return CellSums(np.zeros(0, dtype=np.int64), np.zeros((0, 4), dtype=np.int64))
+    found, place = np.unique(np.concatenate([part.cell for part in parts]), return_inverse=True)
+    return CellSums(found, _added(np.concatenate([p.units for p in parts]), place, len(found)))
+
+
+def _by_cell(batch: PhoneSums) -> CellSums:
+    found, place = np.unique(batch.cell, return_inverse=True)
+    ones = np.ones((len(batch.cell), 1), dtype=np.int64)
+    return CellSums(found, _added(np.hstack([ones, batch.units]), place, len(found)))
+
+
+def _told(world: World, stream: str, keys: Sequence[str], sums: CellSums) -> Sums:
+    """In the words of the domains, and in the units of the stream's columns."""
+    domains, units = _domains(world, stream, keys), sums.units
+    ranks = np.unravel_index(sums.cell, [len(domain) for domain in domains])
     return Sums(
         keys={k: [d[r] for r in rank] for k, d, rank in zip(keys, domains, ranks, strict=True)},
         devices=units[:, 0],
@@ -109,6 +143,8 @@ def sums_by_phone(
     counted = world.agrees(stream) if phones is None else world.agrees(stream) & phones
     held: list[tuple[Ints, Ints, Ints]] = []
     for block in range(world.blocks):
+        if not counted[block * BLOCK : (block + 1) * BLOCK].any():
+            continue
         for rows in _rows_of(world, _known(stream), block, window):
             kept = counted[rows["phone"]]
             cell = np.ravel_multi_index([rows[key][kept] for key in keys], shape)

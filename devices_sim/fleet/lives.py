@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +15,7 @@ from devices_sim.device.conditions import Conditions
 from devices_sim.device.phone import Phone
 from devices_sim.device.storage import Storage
 from devices_sim.device.wake_up import Sent, WakeUp
+from devices_sim.fleet.hostile import attack
 from devices_sim.fleet.mishaps import PhoneStopped, ShiftedClock, StopsInUpload
 from devices_sim.fleet.report import Report
 from devices_sim.fleet.source import Source
@@ -85,12 +88,21 @@ class Lives:
         """Hand over what happened since the last time, and let the phone run."""
         life = self._lives.get(number) or self._installed(number, self._source.installed(number))
         before, unusual = life.given, self._source.unusual(number)
+        if unusual.hostile:
+            population = self._source.population(number)
+            return life, await attack(unusual.hostile, population, self._parts, self._report)
         for moment in (m for m in unusual.reinstalls if before < m <= now):
             self._report.on_their_way -= life.on_their_way
             life = self._installed(number, moment)
         life.will_stop |= any(before < moment <= now for moment in unusual.crashes)
         self._hand_over(number, life, now, unusual.clock_error)
+        began = time.perf_counter()
+        remembered = life.storage.load() if unusual.forgetful else None
         did = await self._awake(number, life, conditions)
+        if remembered is not None:
+            life.storage.save(remembered)
+        if did.sent:
+            self._report.took[math.ceil((time.perf_counter() - began) * 1000)] += 1
         life.storage.rest()
         self._account(life, did)
         return life, did
@@ -117,13 +129,19 @@ class Lives:
 
     def _hand_over(self, number: int, life: Life, now: float, clock_error: float) -> None:
         """Events are stamped by the phone's own clock."""
-        for stream in self._source.consents(number):
-            events = self._source.events(number, stream, life.given, now)
-            if clock_error:
-                events = [event._replace(time=event.time + clock_error) for event in events]
-            kept = life.phone.record(stream, *events) if events else 0
-            self._report.events += len(events)
-            self._report.dropped += len(events) - kept
+        found = {
+            stream: self._source.events(number, stream, life.given, now)
+            for stream in self._source.consents(number)
+        }
+        if clock_error:
+            found = {
+                stream: [event._replace(time=event.time + clock_error) for event in events]
+                for stream, events in found.items()
+            }
+        count = sum(map(len, found.values()))
+        kept = life.phone.record_all(found) if count else 0
+        self._report.events += count
+        self._report.dropped += count - kept
         life.given = now
 
     async def _awake(self, number: int, life: Life, conditions: Conditions) -> WakeUp:
@@ -138,7 +156,9 @@ class Lives:
             life.phone = self._phone(number, life.storage)
             pending = life.phone.load().pending
             sent = [
-                Sent(p.task, p.windows, len(p.sealed)) for p in pending if p.update not in known
+                Sent(p.task, p.windows, len(p.sealed), p.update)
+                for p in pending
+                if p.update not in known
             ]
             return WakeUp(stopped=STOPPED, sent=sent, on_their_way=len(pending))
 
@@ -153,7 +173,17 @@ class Lives:
         life.up += did.meter.up
         life.down += did.meter.down
         if not did.on_their_way:
-            report.up[life.up // life.updates] += life.updates
-            report.down[life.down // life.updates] += life.updates
-            report.both[(life.up + life.down) // life.updates] += life.updates
-            life.up = life.down = life.updates = 0
+            self._close_account(life)
+
+    def close_accounts(self) -> None:
+        """Of queries of which no phone has heard the end: their traffic so far."""
+        for life in self._lives.values():
+            if life.updates:
+                self._close_account(life)
+
+    def _close_account(self, life: Life) -> None:
+        report = self._report
+        report.up[life.up // life.updates] += life.updates
+        report.down[life.down // life.updates] += life.updates
+        report.both[(life.up + life.down) // life.updates] += life.updates
+        life.up = life.down = life.updates = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from devices_sim.device.wake_up import BUSY, DECLINED, NO_ANSWER, WakeUp
 
@@ -32,6 +32,10 @@ class Report:
     up: Counter[int] = field(default_factory=Counter)
     down: Counter[int] = field(default_factory=Counter)
     both: Counter[int] = field(default_factory=Counter)
+    # Milliseconds that wake-ups with an update took, by the machine's clock.
+    took: Counter[int] = field(default_factory=Counter)
+    # Bad updates that hostile phones sent, by kind.
+    bad: Counter[str] = field(default_factory=Counter)
 
     def add(self, did: WakeUp) -> None:
         self.wake_ups += 1
@@ -44,6 +48,15 @@ class Report:
         self.unanswered += did.stopped in (BUSY, NO_ANSWER)
         self.refusals.update(did.refusals)
         self.declined.update([did.stopped] if did.stopped.startswith(DECLINED) else [])
+
+    def join(self, other: Report) -> None:
+        """What other phones did, in another process."""
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            if isinstance(mine, Counter):
+                mine.update(theirs)
+            else:
+                setattr(self, each.name, mine + theirs)
 
     def lines(self) -> Iterator[str]:
         yield f"{self.phones:,} phones, {self.events:,} events, {self.wake_ups:,} wake-ups"
@@ -63,6 +76,9 @@ class Report:
         if self.up:
             yield f"bytes per query, p50 and p95: {_span(self.up)} up, {_span(self.down)} down"
             yield f"  both ways together: {_span(self.both)}"
+        if self.bad:
+            yield f"bad updates sent: {self.bad.total():,}"
+            yield from (f"  {times:,} × {kind}" for kind, times in sorted(self.bad.items()))
 
 
 def percentile(values: Mapping[int, int], share: float) -> int:

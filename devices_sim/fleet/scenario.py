@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 from aggregation.errors import Problem
 from aggregation.protocol.shipped import ACTIVITIES
+from devices_sim.fleet.bad_updates import KINDS
 
 FOLDER: Final = Path(__file__).parent.parent / "scenarios"
 
@@ -38,6 +39,8 @@ class UnusualShares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     reinstalled: float = 0.0
     # Stops in the middle of an upload, now and then.
     crashing: float = 0.0
+    # Forgets each time what it has sent, and sends it again: breaks the once-only rule on purpose.
+    forgetful: float = 0.0
 
 
 class Outage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,7 +74,7 @@ class Hostile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Phones that send what no honest phone sends."""
 
     share: float = 0.0
-    # Kinds of bad updates, each as likely as the others; the driver knows them by name.
+    # Kinds of bad updates, each as likely as the others; see `bad_updates`.
     kinds: tuple[str, ...] = ()
 
 
@@ -164,6 +167,9 @@ def _misfits(scenario: Scenario) -> Iterator[str]:
             yield "The places are GeoNames ids, each with a weight above 0."
     if scenario.hostile.share and not scenario.hostile.kinds:
         yield "Hostile phones need kinds: what they send."
+    for kind in scenario.hostile.kinds:
+        if kind not in KINDS:
+            yield f"{kind!r} is no kind of bad update: there are {', '.join(sorted(KINDS))}."
     for outage in scenario.outages:
         if not (math.isfinite(outage.start_hours) and 0 < outage.hours < math.inf):
             yield f"The outage of {outage.country} starts at some hour and lasts some."

@@ -33,6 +33,8 @@ class Unusual:
     crashes: tuple[float, ...] = ()
     # The kind of bad updates it sends; empty for an honest phone.
     hostile: str = ""
+    # Never remembers what it sent.
+    forgetful: bool = False
 
 
 NOTHING: Final = Unusual()
@@ -53,7 +55,7 @@ def lives(scenario: Scenario, block: int, epoch: float) -> Lives:
     spell = np.exp(draw.uniform(np.log(7 * _DAY), np.log(28 * _DAY), BLOCK))
     error = np.exp(draw.uniform(np.log(300), np.log(4 * _DAY), BLOCK))
     error *= np.where(draw.random(BLOCK) < 0.5, -1, 1)
-    kind = draw.random(BLOCK)
+    kind, forgets = draw.random(BLOCK), draw.random(BLOCK)
     shares, kinds = scenario.unusual, scenario.hostile.kinds
 
     def one(i: int) -> Unusual:
@@ -65,13 +67,15 @@ def lives(scenario: Scenario, block: int, epoch: float) -> Lives:
             reinstalls=(float(moment[1, i]),) if lot[2, i] < shares.reinstalled else (),
             crashes=(first, second) if lot[3, i] < shares.crashing else (),
             hostile=kinds[int(kind[i] * len(kinds))] if lot[4, i] < scenario.hostile.share else "",
+            forgetful=bool(forgets[i] < shares.forgetful),
         )
 
     is_new = lot[5] < shares.new
     before = epoch - (moment[3] - epoch) * 6
     limits = [shares.offline, shares.wrong_clock, shares.reinstalled, shares.crashing]
     limits.append(scenario.hostile.share)
-    special = np.nonzero((lot[:5] < np.array(limits)[:, None]).any(axis=0))[0]
+    is_special = (lot[:5] < np.array(limits)[:, None]).any(axis=0)
+    special = np.nonzero(is_special | (forgets < shares.forgetful))[0]
     return Lives(
         unusual={int(i): one(int(i)) for i in special},
         installed=np.where(is_new, moment[3], before),

@@ -24,7 +24,10 @@ CONTENTS = (
     Group("Asking", ("task-spec", "sql-rules", "tasks")),
     Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
-    Group("Reference", ("settings", "metrics", "data-model", "device-protocol", "made-up-world")),
+    Group(
+        "Reference",
+        ("settings", "metrics", "data-model", "device-protocol", "made-up-world", "simulation"),
+    ),
 )
 
 

@@ -48,19 +48,32 @@ def seed(
     for country in COUNTRIES:
         add_population(name=country, actor=operator, clock=clock)
     for slug, changes in _RUNNING.items():
-        services.approve(
-            revision=(running := _submitted(slug, _text(slug, changes), analyst, clock)),
-            seen=running.content_sha256,
-            password=reviewer_password,
-            comment="Closed keys, a bound per phone, and enough phones per cell at this ε.",
-            actor=reviewer,
-            clock=clock,
-        )
+        run(slug, changes, analyst, reviewer, reviewer_password, clock)
     _submitted("night-cyclists", _text("cycling-by-hour", _NIGHT), analyst, clock)
     rush_hours = _submitted("daily-rush-hours", _text("daily-rush-hours"), analyst, clock)
     _send_back(rush_hours, reviewer, clock)
     services.create_task(
         name="assistant-quality", text=_text("assistant-quality"), actor=analyst, clock=clock
+    )
+
+
+def run(  # noqa: PLR0917 - two people, in the order of their work
+    slug: str,
+    changes: list[tuple[str, str]],
+    analyst: Person,
+    reviewer: Person,
+    reviewer_password: str,
+    clock: Clock,
+) -> None:
+    """A starting point with some changes, written by the one person and approved by the other."""
+    running = _submitted(slug, _text(slug, changes), analyst, clock)
+    services.approve(
+        revision=running,
+        seen=running.content_sha256,
+        password=reviewer_password,
+        comment="Closed keys, a bound per phone, and enough phones per cell at this ε.",
+        actor=reviewer,
+        clock=clock,
     )
 
 

@@ -12,7 +12,7 @@ from aggregation.protocol.messages import MAX_WANTED, Assigned, AssignmentReques
 from aggregation.protocol.sealing import seal
 from aggregation.protocol.windows import Window
 from devices_sim.device.api_client import Busy, HttpApi, Meter, NotReached
-from tests.journeys.hostile import bad_updates
+from devices_sim.fleet.bad_updates import bad_updates
 
 # Attackers, each with many places.
 AT_ONCE = 4
@@ -37,7 +37,7 @@ class Garbage:
         await asyncio.gather(*(self._send() for _ in range(AT_ONCE)))
 
     async def _send(self) -> None:
-        bad = cycle(plain for _, plain in bad_updates(self.task, self.window.id, "2020-01-01T00"))
+        bad = cycle(plain for _, plain in bad_updates(self.task, self.window.id))
         while True:
             places = await self._places()
             await asyncio.gather(

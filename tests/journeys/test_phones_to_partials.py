@@ -149,7 +149,7 @@ class Journey:
         both = [FIRST, SECOND]
         await self._wake_until_sent([*self.regular[:90], *self.stragglers], utc(3, 1), both)
         api = self.people.api
-        attacks = Counter(map(str, await attack(api, self.task, SECOND, FIRST)))
+        attacks = Counter(map(str, await attack(api, self.task, SECOND)))
         await asyncio.to_thread(self._were_refused, attacks)
         # They have asked for their place in time, and send when the first window has closed.
         await self._to(utc(3, 5), both)

@@ -1,0 +1,67 @@
+"""The ledger: double counts and losses are told apart, whoever is to blame."""
+
+from devices_sim.simulation.ledger import Ledger, Verdict, counted_ids, verdict
+
+KEY = ("weekly-trips", "2026-11-09")
+OTHER = ("weekly-trips", "2026-11-16")
+
+
+def ids(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(8, "big") for number in numbers)
+
+
+def found(*counted: int) -> Verdict:
+    """Phones 0 and 1 sent one update each, phone 2 two."""
+    ledger = Ledger()
+    for phone, update in ((0, 10), (1, 11), (2, 12), (2, 13)):
+        ledger.note(KEY, phone=phone, update=f"{update:016x}", hours=1.0)
+    ledger.note(OTHER, phone=0, update=f"{14:016x}", hours=1.0)
+    return verdict(ledger.of(KEY), ids(*counted), phones=4)
+
+
+def test_it_works() -> None:
+    all_once = found(10, 11, 13)
+    assert (all_once.sent, all_once.phones, all_once.counted) == (4, 3, 3)
+    assert (all_once.double, all_once.lost, all_once.strange) == (0, 0, 0)
+    assert all_once.contributed.tolist() == [True, True, True, False]
+
+
+def test_two_updates_of_one_phone_are_a_double_count() -> None:
+    assert found(10, 11, 12, 13).double == 1
+
+
+def test_one_update_counted_twice_is_a_double_count() -> None:
+    twice = found(10, 10, 11, 12)
+    assert (twice.double, twice.lost) == (1, 0)
+
+
+def test_a_loss_does_not_hide_a_double_count() -> None:
+    both = found(11, 12, 13)
+    assert (both.double, both.lost) == (1, 1)
+
+
+def test_what_no_phone_sent_is_strange() -> None:
+    assert found(10, 11, 12, 99).strange == 1
+
+
+def test_nothing_sent_nothing_counted() -> None:
+    none = verdict(Ledger().of(KEY), b"", phones=4)
+    assert (none.sent, none.counted, none.double, none.lost) == (0, 0, 0, 0)
+
+
+def test_ledgers_of_several_processes_are_one() -> None:
+    whole, first, second = Ledger(), Ledger(), Ledger()
+    first.note(KEY, phone=0, update="0a", hours=1.0)
+    second.note(OTHER, phone=1, update="0b", hours=2.0)
+    second.note(KEY, phone=1, update="0c", hours=3.0)
+    whole.add(first)
+    whole.add(second)
+    assert whole.of(KEY).phone.tolist() == [0, 1]
+    assert whole.of(OTHER).update.tolist() == [11]
+    assert whole.of(KEY).hours.tolist() == [1.0, 3.0]
+
+
+def test_exact_counts_are_read_by_task_and_window() -> None:
+    told = {"weekly-trips": {"2026-11-09": "000000000000000a"}}
+    assert counted_ids(told, KEY) == ids(10)
+    assert counted_ids(told, OTHER) == b""

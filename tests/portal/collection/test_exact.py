@@ -1,0 +1,47 @@
+"""Exact counts: the ids in a sum, stored or handed over, and only where phones are made up."""
+
+import io
+
+import pytest
+from django.core.management import call_command
+
+from aggregation.errors import Problem
+from portal.collection.exact import Watched
+from tests.portal.collection.collecting import MAX, gathered_sum
+
+pytestmark = pytest.mark.databases
+
+FIRST = "2026-11-17"
+DUE = "2026-11-20T00:00:00"
+
+
+def told(watched: Watched) -> set[str]:
+    found = [ids[at : at + 8].hex() for all_ids in watched.counted().values() for ids in all_ids
+             for at in range(0, len(ids), 8)]  # fmt: skip
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def test_what_was_stored_and_what_was_small_is_told(collecting):
+    watched = Watched()
+    big = collecting.start(*collecting.place())
+    stored = collecting.send(big, [FIRST], MAX)
+    collecting.until(big.pk, "flushed")
+    watched.look()
+    assert told(watched) == set(stored)
+    small = collecting.start(*collecting.place())
+    handed_over = collecting.send(small, [FIRST], 9)
+    collecting.taken(small, 9)
+    collecting.go_to(DUE)
+    gathered_sum(collecting, FIRST)
+    watched.look()
+    assert told(watched) == {*stored, *handed_over}
+
+
+def test_it_refuses_where_time_is_real(settings, monkeypatch):
+    settings.CLOCK = "system"
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    with pytest.raises(Problem, match="Exact counts are for made-up phones alone"):
+        call_command("exact_counts")
+    with pytest.raises(Problem, match="its own time"):
+        call_command("prepare_simulation", "--populations", "DE")
