@@ -32,14 +32,30 @@ def gazetteer() -> Gazetteer:
     """Read once a process, and again when streams are installed anew; empty without places."""
     folder = streams_folder()
     try:
-        stat = os.stat(folder / NAME)
-        return _gazetteer(folder, (stat.st_mtime_ns, stat.st_ino, stat.st_size))
+        return _gazetteer(folder, _version(folder))
     except (FileNotFoundError, Problem):
-        return Gazetteer({}, {})
+        return _EMPTY
 
 
-def ranks_by_name() -> dict[str, int]:
+def ranks_by_name() -> Mapping[str, int]:
     """The rank of every place in the order of their names, accents and case aside."""
+    folder = streams_folder()
+    try:
+        return _ranks(folder, _version(folder))
+    except FileNotFoundError:
+        return {}
+
+
+_EMPTY = Gazetteer({}, {})
+
+
+def _version(folder: Path) -> tuple[int, int, int]:
+    stat = os.stat(folder / NAME)
+    return stat.st_mtime_ns, stat.st_ino, stat.st_size
+
+
+@lru_cache(maxsize=1)
+def _ranks(folder: Path, version: tuple[int, int, int]) -> Mapping[str, int]:
     places = gazetteer().places
     order = sorted(places, key=lambda value: (words(places[value].name), places[value].country))
     return {value: rank for rank, value in enumerate(order)}
