@@ -97,6 +97,7 @@ class Map:
             title=self.title,
             unit=self.unit,
             colour_title=COLOURS[view.colour].capitalize() if view.colour else "",
+            colours={one.id: one.colour for one in self.countries if one.colour is not None},
             diverging=view.colour == "change",
             within=view.within,
             uncertainty=view.uncertainty,
@@ -138,9 +139,18 @@ class _Mapping:
         if not key:
             return []
         only = {key: [self.view.within]} if self.view.within else EVERYTHING
+        rows = self._numbers(self.tables, key, only, self.view.where)
+        colours = self._colours(key, {code: number for code, number, _ in rows})
         return [
-            Spot(code, names.get(code, code), number, why, None, reverse("country", args=[code]))
-            for code, number, why in self._numbers(self.tables, key, only, self.view.where)
+            Spot(
+                id=code,
+                name=names.get(code, code),
+                number=number,
+                suppressed=why,
+                colour=colours.get(code),
+                href=reverse("country", args=[code]),
+            )
+            for code, number, why in rows
         ]
 
     def _places(self) -> list[Spot]:

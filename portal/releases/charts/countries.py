@@ -14,21 +14,30 @@ from portal.releases.charts.words import is_finite, percent, tooltip
 def draw_countries(
     look: Look, countries: Mapping[str, Mark], paths: Mapping[str, str], view: View, within: str
 ) -> Markup:
-    """Outlines first; states too small for one are a dot."""
-    plain = "".join(path for code, path in paths.items() if code not in countries)
+    """Outlines first; states too small for one are a dot. Near by a country, it is the ground
+    its places are drawn on: without a colour of its own."""
+    plain = "".join(path for code, path in paths.items() if code not in {*countries, within})
     # Beside coloured countries, one without a number must not look like a colour.
-    kind = "land blank" if countries else "land"
+    kind = "land" if within or not countries else "land blank"
     drawn = [tag("path", d=plain, class_=kind)] if plain else []
-    if within in paths and within not in countries:
-        drawn.append(tag("path", d=paths[within], class_="land home"))
+    if within in paths:
+        drawn.append(_home(look, within, countries.get(within), paths[within]))
     for code, mark in sorted(countries.items()):
-        if code in paths:
+        if code in paths and code != within:
             drawn.append(_country(look, code, mark, paths[code]))
     outlines = tag("g", *drawn, transform=f"scale({1 / FINENESS:g})", class_="countries")
     if within:
         return outlines
     dots = [_dot(look, code, mark, view) for code, mark in sorted(countries.items())]
     return join(outlines, *dots)
+
+
+def _home(look: Look, code: str, mark: Mark | None, path: str) -> Markup:
+    shape = tag("path", d=path, class_="land home")
+    if mark is None:
+        return shape
+    said = tag("title", _said(look, code, mark))
+    return linked(tag("g", said, shape, class_="mark"), mark.href)
 
 
 def _country(look: Look, code: str, mark: Mark, path: str) -> Markup:

@@ -21,8 +21,7 @@ def map_legend(
 ) -> tuple[Markup, float]:
     marks = list(countries)
     drawn: list[Markup] = []
-    coloured = look.colours or any(one.colour is not None for one in places)
-    if coloured or any(is_finite(mark) for mark in marks):
+    if look.is_coloured:
         drawn.append(_ramp(look, y))
         y += 68
     sizes, x = _sizes(look, y + 20) if look.largest else ([], 4.0)

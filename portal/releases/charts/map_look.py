@@ -23,6 +23,8 @@ class Look:
     colours: dict[str, float]
     # Whether a country's colour is its own value.
     by_value: bool
+    # Whether anything has a colour that the legend must explain.
+    is_coloured: bool
     # The value of the largest point.
     largest: float
     uncertainty: bool

@@ -47,16 +47,22 @@ def world_map(
     marks = [*countries.values(), *(place.mark for place in places)]
     if not any(is_finite(mark) for mark in marks):
         return sentence(frame, nothing_shown(marks))
-    given = [*(colours or {}).values(), *(one.colour for one in places if one.colour is not None)]
-    by_value = [mark.value for mark in countries.values() if is_finite(mark)]
+    drawn = {code: one for code, one in (colours or {}).items() if code != within}
+    given = [*drawn.values(), *(one.colour for one in places if one.colour is not None)]
+    by_value = [
+        mark.value for code, mark in countries.items() if is_finite(mark) and code != within
+    ]
     values = given or [value for value in by_value if value is not None]
+    signed = bool(given) or min(values, default=0) < 0
     look = Look(
         frame=frame,
         unit=unit,
-        ramp=ramp_for(values, diverging=diverging, percent=bool(given)),
+        # Values that are all above zero have nothing to part at zero.
+        ramp=ramp_for(values, diverging=diverging and signed, percent=bool(given)),
         colour_title=(colour_title or "share") if given else unit,
         colours=dict(colours or {}),
-        by_value=not given,
+        by_value=bool(by_value) and not given,
+        is_coloured=bool(values),
         largest=_largest(places),
         uncertainty=uncertainty,
         terse=len(places) > 600,

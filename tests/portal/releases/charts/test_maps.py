@@ -73,6 +73,13 @@ def test_colours_are_shares_or_changes_once_they_are_given() -> None:
     assert "d1" in circles(svg, "point")[0]["class"]
 
 
+def test_without_any_change_values_are_coloured_from_little_to_much() -> None:
+    countries = {"FR": Mark(12.0, 1.0), "DE": Mark(2.0, 1.0)}
+    svg = world_map(countries, [], diverging=True, **ABOUT)
+    assert of_class(svg, "q7")
+    assert not of_class(svg, "d7")
+
+
 def test_uncertain_marks_are_fainter_only_when_asked() -> None:
     places = [LYON, Place("x", 0.0, 0.0, Mark(10.0, 9.0))]
     assert not circles(world_map({}, places, **ABOUT), "f3")
@@ -96,6 +103,13 @@ def test_near_by_a_country_all_its_places_are_there() -> None:
     for one in (*circles(svg, "point"), *circles(svg, "ring")):
         assert 0 <= float(one["cx"]) <= float(stage["width"])
         assert 0 <= float(one["cy"]) <= float(stage["height"])
+
+
+def test_near_by_a_country_it_is_the_ground_and_its_number_is_told() -> None:
+    svg = world_map({"FR": Mark(16e6, 4e5)}, [LYON, NICE], within="FR", **ABOUT)
+    assert len(of_class(svg, "home")) == 1
+    assert "France: 16.0 ± 0.4 million km" in tooltips(svg)
+    assert not of_class(svg, "q5")
 
 
 def test_a_country_without_an_outline_is_shown_by_its_places() -> None:
