@@ -63,11 +63,14 @@ class Parts(Site):
         self.start(name, command, **settings)
 
     def start_worker(self) -> str:
-        """A session worker that was never there before; where it is once it says so."""
+        """A session worker that was never there before; where it is once it says so.
+
+        Every second one opens updates in a child, which shares what becomes of its worker.
+        """
         self._workers += 1
-        name = f"sessions@{self._workers}"
-        words = self._commands()["sessions"]
-        self.start(name, [name if word == "sessions@%h" else word for word in words])
+        name, openers = f"sessions@{self._workers}", str(self._workers % 2)
+        words = [name if word == "sessions@%h" else word for word in self._commands()["sessions"]]
+        self.start(name, words, MAYFLY_OPENERS=openers)
         return name
 
     def start_others(self) -> None:
