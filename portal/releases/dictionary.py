@@ -66,6 +66,11 @@ def dictionary_document(release: Release) -> dict[str, Any]:
     }
 
 
+def columns_of(tables: list[TableEntry]) -> list[Entry]:
+    """Every column once, however many tables have it."""
+    return list(dict.fromkeys(column for table in tables for column in table.columns))
+
+
 def _table(table: OpenTable, file: TableFile) -> TableEntry:
     beside = Beside(table)
     found = {one.name: one for one in _of_the_file(table)}

@@ -79,6 +79,7 @@ NOT_PAGES = {
     "release",
     "release_card",
     "release_check",
+    "release_dictionary",
     "release_map",
     "release_table",
     "chart_file",

@@ -124,4 +124,13 @@ def test_a_table_is_downloaded_the_same_twice(page: Page, site: Site, address: s
             page.get_by_role("link", name="CSV").click()
         texts.append(given.value.path().read_bytes())
     assert texts[0] == texts[1]
-    assert texts[0].startswith(b"country,activity,privacy_time_unit,num_trips,")
+    assert texts[0].startswith(b"country,country_name,activity,privacy_time_unit,num_trips,")
+
+
+def test_a_guest_reads_what_columns_mean(page: Page, site: Site, address: str) -> None:
+    page.goto(f"{address}/table")
+    page.get_by_role("link", name="What the columns mean").click()
+    expect(page.get_by_role("heading", name="Data dictionary")).to_be_visible()
+    expect(page.get_by_role("row", name="distance_km real km")).to_be_visible()
+    expect(page.locator("pre")).to_contain_text("@misc{")
+    looks_right(page)

@@ -197,6 +197,19 @@ def test_the_dictionary_names_every_column(get, rows):
     assert tables["cells"]["rows"] == 45
 
 
+def test_the_dictionary_is_a_page(client, released):
+    words = client.get(f"{AT}/dictionary").content.decode()
+    assert words.count("<code>distance_km_half_width</code>") == 1
+    assert "by-region" in words
+    assert "@misc{mayfly-trips-by-region-2026-11-18," in words
+    assert Client().get(f"{AT}/dictionary").status_code == 200
+    table = client.get(f"{AT}/table?table=by-region&activity=").content.decode()
+    assert "by-region.geojson" in table
+    assert "by-activity.geojson" not in client.get(f"{AT}/table?table=by-activity").content.decode()
+    (folder_of(released[1]) / "total.parquet").write_bytes(b"!")
+    assert "is not as it was signed for" in client.get(f"{AT}/dictionary").content.decode()
+
+
 def test_a_release_can_be_cited(get, released):
     text = get("citation.txt").decode()
     assert text.startswith("Mayfly (2026). trips-by-region, day 2026-11-18 [Data set]. ")
