@@ -11,7 +11,7 @@ from aggregation.errors import Problem
 from portal.releases import selectors
 from portal.releases.browsing.best import first_view
 from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View
+from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import latest, strip, tables_before
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
@@ -179,6 +179,7 @@ def _held(tables: Tables, where: Any, *, but: tuple[str, ...]) -> list[dict[str,
         found.append(
             {
                 "key": key,
+                "name": field_name(key),
                 "value": value,
                 "written": name(value) if value else "",
                 "options": options,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import View, held_values, one_of
+from portal.releases.browsing.choosing import View, field_name, held_values, one_of
 from portal.releases.browsing.emitting import tasks_with_emissions
 from portal.releases.browsing.history import latest, strip
 from portal.releases.browsing.placing import Subject, Told, tasks_about
@@ -105,7 +105,7 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "metric": metric,
         "held": held,
         "choices": [
-            (key, held.get(key, ""), tables.domain(key))
+            (key, field_name(key), held.get(key, ""), tables.domain(key))
             for key in tables.keys
             if key not in (tables.region_key, tables.country_key)
         ],
@@ -115,7 +115,9 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "since": told.since(),
         "beside": told.beside_country(),
         "tiles": strip(request.user, release),
-        "keep": urlencode({"task": task, "metric": metric, **held}),
+        "keep": urlencode(
+            {"task": task, "metric": metric, **{field_name(k): v for k, v in held.items()}}
+        ),
         "emissions": _emissions(request, subject, task, release.window.window),
     }
 

@@ -25,6 +25,25 @@ MEASURES: Final = {
     "share": "shares of all",
     "person": "per inhabitant",
 }
+# Words of an address that are not about keys. A key that is called so stands with `key.` before it.
+_OURS: Final = frozenset(
+    [
+        "metric",
+        "by",
+        "second",
+        "sort",
+        "top",
+        "layout",
+        "log",
+        "measure",
+        "within",
+        "colour",
+        "uncertainty",
+        "theme",
+        "task",
+        "window",
+    ]
+)
 SORTS: Final = {"value": "largest first", "name": "by name"}
 
 
@@ -54,7 +73,8 @@ class View:
         if {by, second} == {tables.region_key, COUNTRY} and COUNTRY not in tables.own_keys:
             raise Problem("A place lies in one country: choose one of the two keys.")
         measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", "amount")
-        if measure == "person" and tables.region_key not in {by, *_held(asked)}:
+        held = {key for key in tables.keys if asked.get(field_name(key))}
+        if measure == "person" and tables.region_key not in {by, *held}:
             raise Problem(
                 "Inhabitants are known of places only.", hint="Choose a place, or show by place."
             )
@@ -74,7 +94,8 @@ class View:
     def query(self) -> str:
         """As short as it can be: what is as usual is left out."""
         usual = View(metric=self.metric, by=self.by)
-        said = {"metric": self.metric, "by": self.by, "second": self.second, **self.where}
+        held = {field_name(key): value for key, value in self.where.items()}
+        said = {"metric": self.metric, "by": self.by, "second": self.second, **held}
         for name in ("sort", "top", "layout", "measure"):
             value = getattr(self, name)
             said[name] = "" if value == getattr(usual, name) else str(value)
@@ -83,6 +104,11 @@ class View:
 
     def but(self, **changes: object) -> View:
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def field_name(key: str) -> str:
+    """What a key is called in addresses and forms."""
+    return f"key.{key}" if key in _OURS else key
 
 
 def usual_key(tables: Tables) -> str:
@@ -114,7 +140,7 @@ def held_values(
     """Keys that are held at one value each, other than these."""
     found = {}
     for key in tables.keys:
-        value = asked.get(key, "").strip()
+        value = asked.get(field_name(key), "").strip()
         if not value or key in but:
             continue
         if key == tables.region_key:
@@ -128,10 +154,6 @@ def held_values(
         # It lies in its country anyhow.
         found.pop(COUNTRY, None)
     return found
-
-
-def _held(asked: Mapping[str, str]) -> list[str]:
-    return [key for key, value in asked.items() if value]
 
 
 def one_of(value: str, known: Iterable[str], what: str, usual: str) -> str:

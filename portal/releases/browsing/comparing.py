@@ -64,6 +64,11 @@ class Comparison:
         return histogram(groups, series, title=title, unit=self.unit, width=width, heading=False)
 
     @property
+    def is_known(self) -> bool:
+        """Whether any row is shown on both sides."""
+        return any(row.change for row in self.rows)
+
+    @property
     def clear(self) -> list[Row]:
         """Rows that differ by more than the noise, the largest difference first."""
         found = [row for row in self.rows if row.change and row.change.is_clear]
@@ -92,7 +97,7 @@ def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tup
     found = {str(row.keys[at]): (pick(layout, row, metric), row.suppressed) for row in rows}
     if not shares:
         return found
-    whole = side.tables.one(metric, **side.where)
+    whole = side.tables.one(metric, side.where)
     if whole is None:
         return {}
     return {value: (share(n, whole.number), why) for value, (n, why) in found.items()}

@@ -129,7 +129,7 @@ class Emissions:
 
     def total(self, scenario: Scenario) -> Outcome | None:
         """As released and in the scenario: in all, or of cars alone where that is not shown."""
-        found = self.tables.one(COLUMN, **self.where)
+        found = self.tables.one(COLUMN, self.where)
         cars = next((o for o in self.outcomes(scenario) if o.activity == DRIVING), None)
         if cars is None or cars.released.value is None or cars.scenario.value is None:
             return None

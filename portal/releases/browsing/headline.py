@@ -47,7 +47,7 @@ def headline(
 ) -> Headline:
     """What people did, in words. `where` holds keys at values, `place` names the place in it."""
     held = dict(where or {})
-    now = tables.one(metric, **held)
+    now = tables.one(metric, held)
     who = f"people in {place}" if place else "people"
     when = period(tables.shown.release)
     start = f"{when[0].upper()}{when[1:]}"
@@ -105,5 +105,5 @@ def _change(
 ) -> Change | None:
     if earlier is None or metric not in earlier.metrics or not set(held) <= set(earlier.keys):
         return None
-    then = earlier.one(metric, **held)
+    then = earlier.one(metric, held)
     return Change.between(then.number, now.number) if then else None

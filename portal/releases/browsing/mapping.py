@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from aggregation.errors import Problem
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.choosing import held_values, one_of
+from portal.releases.browsing.choosing import field_name, held_values, one_of
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
@@ -55,7 +55,8 @@ class MapView:
 
     @property
     def query(self) -> str:
-        said = {"metric": self.metric, **self.where, "within": self.within, "colour": self.colour}
+        held = {field_name(key): value for key, value in self.where.items()}
+        said = {"metric": self.metric, **held, "within": self.within, "colour": self.colour}
         said["uncertainty"] = "1" if self.uncertainty else ""
         return urlencode({name: value for name, value in said.items() if value})
 

@@ -140,7 +140,7 @@ class Told:
         for release in reversed(rows.order_by("-window__start")[:MOST_WINDOWS]):
             tables = Tables(Shown(release))
             if self.metric in tables.metrics and set(self.where) <= set(tables.keys):
-                one = tables.one(self.metric, **self.where)
+                one = tables.one(self.metric, self.where)
                 found += [(release, one)] if one else []
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -127,7 +127,7 @@ class Tables:
         """How values of a key are written."""
         return self.shown.names((key,))[0] if key else str
 
-    def one(self, metric: str, **where: str) -> Found | None:
+    def one(self, metric: str, where: Mapping[str, str]) -> Found | None:
         """The one number of a metric for these values of these keys, summed over all others."""
         held = {key: [value] for key, value in where.items()}
         layout, rows = self.rows(tuple(where), metric, where=held, count=1)

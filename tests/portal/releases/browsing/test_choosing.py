@@ -5,7 +5,7 @@ from django.http import QueryDict
 
 from aggregation.errors import Problem
 from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import View
+from portal.releases.browsing.choosing import View, field_name
 from portal.streams import selectors as streams
 from tests.portal.releases.browsing.conftest import LYON, PARIS
 
@@ -111,3 +111,11 @@ def test_every_layout_can_be_drawn(tables):
         for log in ("", "1"):
             asked = view(f"by=region&second=activity&layout={layout}&log={log}", tables)
             assert chart_of(asked, tables).svg().startswith("<svg")
+
+
+def test_a_key_may_be_called_like_a_word_of_ours():
+    assert field_name("sort") == "key.sort"
+    assert field_name("region") == "region"
+    assert View(metric="n", by="region", where={"metric": "x"}).query == (
+        "metric=n&by=region&key.metric=x"
+    )
