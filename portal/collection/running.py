@@ -32,8 +32,8 @@ from portal.tasks.signing import is_trusted
 
 log = logging.getLogger(__name__)
 
-# Taken at a time: half a megabyte of usual updates, which stays in the processor's cache.
-BATCH = 256
+# Taken at a time: two megabytes of usual updates, opened in less than a tenth of a second.
+BATCH = 1024
 # An empty queue is asked again after this time.
 POLL_SECONDS = 0.05
 

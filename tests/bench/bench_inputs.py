@@ -26,7 +26,8 @@ from tests.aggregation.sessions.examples import WEEK
 from tests.bench.bench_session import CONFIG, PlainKeys, _update
 from tests.bench.figures import Figure, is_full
 
-BATCH, BODIES = 256, 1000
+# As a worker takes them.
+BATCH, BODIES = 1024, 1000
 SESSION = CONFIG.aggregation.max_contributions
 PEER = "DuckDB: the same bytes landed on disk, then GROUP BY"
 
