@@ -19,7 +19,7 @@ from portal.releases.rendering import folder_of
 from tests.parts import ROOT, clean_environment, eventually, free_port
 from tests.portal.collection.collecting import someone
 from tests.portal.pages.reading_docs import fences
-from tests.portal.releases.data.conftest import BERLIN, FIRST, LYON, PARIS, SECOND
+from tests.portal.releases.browsing.conftest import BERLIN, FIRST, MARSEILLE, PARIS, SECOND
 
 TASK = "trips-by-region"
 
@@ -74,7 +74,7 @@ def test_it_works(mayfly, released, settings, tmp_path, capsys):
         release = mayfly.connect(url).release(TASK)
         assert (release.window, release.label) == (SECOND, SECOND)
         table = release.table("cells", activity="cycling", shown=True, sort="-distance_km")
-        assert table["region_name"] == ["Marseille", "Munich", "Paris", "Berlin"]
+        assert table["region_name"] == ["Lyon", "Munich", "Paris", "Berlin"]
         for value, width in zip(table["distance_km"], table["distance_km_half_width"], strict=True):
             assert value > width > 0
         columns_and_rows(release)
@@ -89,7 +89,7 @@ def test_it_works(mayfly, released, settings, tmp_path, capsys):
 def columns_and_rows(release):
     whole = release.table()
     assert len(whole) == 45 == len(list(whole))
-    hidden = release.table("cells", region=LYON)
+    hidden = release.table("cells", region=MARSEILLE)
     assert hidden["distance_km"] == [None] * 9
     assert hidden["suppressed"][0].startswith("The noise is more than")
     assert hidden.numbers("distance_km") == []
@@ -98,7 +98,7 @@ def columns_and_rows(release):
     assert len(some) == 4
     french = release.table("by-region", country="FR", where={"shown": "1"})
     assert french["country"] == ["FR", "FR"]
-    assert len(release.table("cells", region=LYON, shown=True)) == 0
+    assert len(release.table("cells", region=MARSEILLE, shown=True)) == 0
     assert {"cells", "by-region", "total", "emissions-by-country"} <= set(release.tables)
     assert release.card["epsilon"] == "0.5"
     assert release.citation.startswith("Mayfly (2026). trips-by-region")
@@ -153,7 +153,7 @@ def the_page_in_the_docs(url, capsys):
             block = block.replace(before, now)  # noqa: PLW2901
         exec(compile(block, "client.md", "exec"), {})  # noqa: S102 - our own documentation
     said = capsys.readouterr().out
-    assert said.splitlines()[1].startswith("Marseille 52.")
+    assert said.splitlines()[1].startswith("Lyon 10")
     assert "The first is clearly first: True" in said
     assert "larger than the noise: True" in said
 

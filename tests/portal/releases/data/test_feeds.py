@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from tests.portal.releases.data.conftest import FIRST, SECOND
+from tests.portal.releases.browsing.conftest import FIRST, SECOND
 
 AT = "/releases/trips-by-region/feed.atom"
 ATOM = "{http://www.w3.org/2005/Atom}"
