@@ -155,7 +155,7 @@ def chart_choices(tables: Tables, view: View) -> dict[str, Any]:
         "layouts": LAYOUTS,
         "sorts": SORTS,
         "measures": MEASURES,
-        "held": _held(tables, view.where, but=(view.by, view.second)),
+        "held": _held(tables, view.where),
     }
 
 
@@ -166,7 +166,7 @@ def map_choices(tables: Tables, view: MapView) -> dict[str, Any]:
     return {"colours": COLOURS, "held": held, "countries": countries}
 
 
-def _held(tables: Tables, where: Any, *, but: tuple[str, ...]) -> list[dict[str, Any]]:
+def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """The keys that can be held at a value: those with few to choose from, and places by name."""
     found = []
     for key in tables.keys:

@@ -12,8 +12,6 @@ from aggregation.release.emissions import ACTIVITY, COLUMN
 from aggregation.release.scenario import DRIVING, Scenario
 from portal.releases.browsing.choosing import one_of, region_of
 from portal.releases.browsing.emitting import (
-    ELECTRIC,
-    OCCUPANCY,
     Emissions,
     parse_scenario,
     tasks_with_emissions,
@@ -57,7 +55,7 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     said = [headline(COLUMN, tables, earlier, where=found.where, place=name)]
     if not said[0].is_shown and not subject:
         said += of_places(tables, earlier, COLUMN)
-    outcome = found.total(scenario)
+    outcome, cars = found.total(scenario), found.cars
     return {
         "task": release.window.task.name,
         "release": release,
@@ -71,9 +69,8 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "factors": found.factors,
         "factor_version": factor_table().version,
         "scenario": scenario,
-        "cars": found.cars,
-        "electric": ELECTRIC,
-        "occupancy": OCCUPANCY,
+        "electric_share": cars.electric_share if scenario.electric is None else scenario.electric,
+        "people": scenario.occupancy or cars.occupancy,
         "outcome": outcome,
         "scenario_figure": found.figure(scenario) if outcome else "",
     }

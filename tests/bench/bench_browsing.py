@@ -29,8 +29,10 @@ PAGES = {
     "table": "/table",
     "table of one place": "/table?region=2988507&sort=-distance_km",
 }
-PAINT = """() => performance.getEntriesByType('paint')
-  .find(entry => entry.name === 'first-contentful-paint').startTime"""
+PAINT = """() => new Promise(found => new PerformanceObserver(list => {
+  const paint = list.getEntriesByName('first-contentful-paint')[0];
+  if (paint) found(paint.startTime);
+}).observe({type: 'paint', buffered: true}))"""
 BYTES = """() => [...performance.getEntriesByType('navigation'),
   ...performance.getEntriesByType('resource')].reduce((sum, one) => sum + one.transferSize, 0)"""
 

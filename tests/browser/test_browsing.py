@@ -72,8 +72,8 @@ def test_emissions_follow_the_sliders(page: Page, site: Site, address: str, task
     slider = page.get_by_label("Electric cars")
     slider.focus()
     slider.press("End")
-    expect(page.locator("#scenario output").first).to_have_text("100 %")
-    expect(page.locator("#scenario")).to_contain_text("Scenario, not a measurement")
+    expect(page.locator("#scenario strong").first).to_have_text("100 %")
+    expect(page.locator(".scenario")).to_contain_text("Scenario, not a measurement")
     expect(page).to_have_url(re.compile("electric=100"))
 
 

@@ -67,7 +67,7 @@ def _how_much(change: Change) -> str:
     if change.percent is None:
         return f"{word} than"
     percent = abs(change.percent)
-    if word == "more" and percent >= 100:
+    if word == "more" and percent >= 99.5:
         return f"{_written(1 + percent / 100, 1)} times as much as"
     return f"{_written(percent, 0 if percent >= 10 else 1)} % {word} than"
 
