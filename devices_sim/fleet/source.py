@@ -57,12 +57,17 @@ class MadeUp:
         """Nothing is known of the time before: each phone is a new install."""
         return max(self._world.installed(phone), self._start)
 
+    @staticmethod
+    def wanted(conditions: Conditions) -> bool:
+        """Whether such a moment is lived at all."""
+        return True
+
     def next(self, phone: int, *, now: float, hint: float, waits: bool) -> Moment:
         """Within the week of the hint; a phone without background time is looked at after it."""
         world, earliest = self._world, now if waits else max(now, hint)
         end = world.week_0 + ((earliest - world.week_0) // WEEK + 1) * WEEK
         for moment, conditions in world.wake_ups(phone, earliest - _SPELL_SECONDS, end):
-            if (due := max(moment, earliest)) > now:
+            if (due := max(moment, earliest)) > now and self.wanted(conditions):
                 return Moment(due, conditions)
         return Moment(end, None)
 

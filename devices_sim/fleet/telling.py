@@ -77,7 +77,8 @@ def rows_within(
     """The person's rows with times from the first tick on and before the last."""
     first, last = int(offsets[person]), int(offsets[person + 1])
     own = times[first:last]
-    low = int(np.searchsorted(own, ticks[0])) if ticks[0] > 0 else 0
+    # Of their own type, else all of them would be made floats first.
+    low = int(own.searchsorted(np.uint16(min(ticks[0], _TICKS)))) if ticks[0] > 0 else 0
     if ticks[1] < _TICKS:
-        last = first + int(np.searchsorted(own, ticks[1]))
+        last = first + int(own.searchsorted(np.uint16(max(ticks[1], 0))))
     return slice(first + low, last)

@@ -126,10 +126,16 @@ async def _answering(order: Order, line: Connection) -> None:
         gc.set_threshold(_RUBBISH, 20, 100)
         while True:
             asked = await asyncio.to_thread(line.recv)
-            line.send(await _answer(asked, fleet, world, clock))
+            line.send(await _answer(asked, fleet, world, numbers, clock))
 
 
-async def _answer(asked: Request, fleet: SteppedFleet, world: World, clock: ManualClock) -> Answer:
+async def _answer(
+    asked: Request,
+    fleet: SteppedFleet,
+    world: World,
+    numbers: NDArray[np.int64],
+    clock: ManualClock,
+) -> Answer:
     match asked:
         case Step(moment):
             clock.set(datetime.fromtimestamp(moment, UTC))
@@ -148,7 +154,9 @@ async def _answer(asked: Request, fleet: SteppedFleet, world: World, clock: Manu
             return Finished(fleet.report, fleet.ledger, time.process_time(), peak)
         case Truth(window_id, keys, phones):
             window = Window.parse(window_id, Unit.WEEK)
-            return cell_sums(world, "trips", window, keys=keys, phones=phones)
+            mine = np.zeros(world.phones, dtype=bool)
+            mine[numbers] = True
+            return cell_sums(world, "trips", window, keys=keys, phones=phones & mine)
 
 
 def result_of(answer: Any) -> Any:

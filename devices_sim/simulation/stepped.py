@@ -1,7 +1,8 @@
 """A fleet that lives from hour to hour: as long as it takes, and no longer.
 
-A phone that has sent all there is gets only the last moment of its week, to hear how it fared: in
-the others it would find nothing to do. Reach is the same, and the quicker for it.
+Moments in which a phone could do nothing are left out: without network or battery, in use, or all
+but the last of a week in which it has sent all there is, when it still wants to hear how that
+fared. Reach is the same, and the quicker for it.
 """
 
 from __future__ import annotations
@@ -20,13 +21,23 @@ from devices_sim.simulation.ledger import Ledger
 _HOUR = 3600.0
 
 
+def is_good(conditions: Conditions) -> bool:
+    return conditions.idle and not conditions.missing
+
+
+class GoodMoments(MadeUp):
+    """Only those in which something can be done."""
+
+    wanted = staticmethod(is_good)
+
+
 class SteppedFleet(Driver):
     """Some phones of a world; `step` brings them to the clock's time."""
 
     def __init__(
         self, world: World, parts: Parts, *, start: float, numbers: Iterable[int], tasks: int
     ) -> None:
-        super().__init__(MadeUp(world, start=start), parts, say=lambda line: None)
+        super().__init__(GoodMoments(world, start=start), parts, say=lambda line: None)
         self._world, self._tasks = world, tasks
         self.ledger = Ledger()
         # When each phone may come back, and what it sent in which week.
@@ -55,14 +66,13 @@ class SteppedFleet(Driver):
     def _rest(
         self, number: int, life: Life, did: WakeUp, conditions: Conditions, now: float
     ) -> Moment:
-        moment = super()._rest(number, life, did, conditions, now)
         if self._sent.get(number) != (self._week(now), self._tasks):
-            return moment
+            return super()._rest(number, life, did, conditions, now)
         end = self._world.week_0 + (self._week(now) + 1) * WEEK
-        last = self._world.wake_ups(number, now, end)[-1:]
-        if did.on_their_way and last and last[0][0] > now:
-            return Moment(*last[0])
-        return Moment(end, None)
+        if not did.on_their_way:
+            return Moment(end, None)
+        good = [m for m in self._world.wake_ups(number, now, end) if is_good(m[1]) and m[0] > now]
+        return Moment(*good[-1]) if good else Moment(end, None)
 
     def _week(self, now: float) -> int:
         return int((now - self._world.week_0) // WEEK)

@@ -39,8 +39,8 @@ class Command(BaseCommand):
             "--tasks",
             nargs="+",
             choices=list(TASKS),
-            default=list(TASKS),
-            help="what is asked of phones (default: both)",
+            default=["weekly-trips"],
+            help="what is asked of phones (default: weekly-trips)",
         )
         add(
             "--processes",
