@@ -4,13 +4,14 @@
 and the API understand the same words, so an address can be shared, and shortened to what matters.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import urlencode
 
 from aggregation.compiler.guard.names import nearest
 from aggregation.errors import Problem
+from aggregation.protocol.domains import Value
 from portal.releases.grouping import COUNTRY
 from portal.releases.querying import DOWN, UP
 from portal.releases.reading import Layout
@@ -23,6 +24,8 @@ _YES, _NO = ("1", "true", "yes"), ("0", "false", "no", "")
 # Nobody types more; a whole country is a key of its own.
 MOST_VALUES = 500
 _MOST_PAGES = 10**9
+# Only places have so many values; to look for the nearest of them would take a second.
+_MANY = 1000
 
 
 class Query(Protocol):
@@ -120,13 +123,19 @@ def _where(query: Query, layout: Layout) -> Iterator[tuple[str, tuple[str, ...]]
 
 def _known_values(key: str, wanted: set[str], layout: Layout) -> tuple[str, ...]:
     """In the order of the domain."""
-    known = [str(value) for value in layout.values(key)]
-    if strange := sorted(wanted.difference(known)):
+    found = layout.known(key, wanted)
+    if strange := sorted(wanted.difference(found)):
         raise Problem(
             f"No row of {layout.file.name} has the {key} {strange[0][:60]!r}.",
-            hint=nearest(strange[0][:60], known),
+            hint=_hint(strange[0][:60], layout.values(key)),
         )
-    return tuple(value for value in known if value in wanted)
+    return found
+
+
+def _hint(value: str, known: Sequence[Value]) -> str:
+    if len(known) > _MANY:
+        return "Places go by their GeoNames id, which the page /places finds."
+    return nearest(value, [str(one) for one in known])
 
 
 def _shown(text: str) -> bool:

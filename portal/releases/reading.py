@@ -4,7 +4,7 @@ Only the columns and the groups of rows that a page needs are read, so that the 
 the largest release is as near as the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -63,6 +63,15 @@ class Layout:
         if key == COUNTRY and self.has_countries:
             return tuple(gazetteer().countries)
         return _values(self.file.path, self.file.sha256, key)
+
+    def known(self, key: str, wanted: Collection[str]) -> tuple[str, ...]:
+        """Those of the wanted values that the key has, in the order of its domain.
+
+        Quicker than all values: groups of rows without any of them are not read.
+        """
+        if key == COUNTRY and self.has_countries:
+            return tuple(code for code in gazetteer().countries if code in wanted)
+        return _known(self.file.path, self.file.sha256, key, tuple(sorted(wanted)))
 
     @property
     def has_countries(self) -> bool:
@@ -203,6 +212,17 @@ def _values(path: Path, sha256: str, key: str) -> tuple[Value, ...]:
         f"GROUP BY {name} ORDER BY MIN(file_row_number)"
     )
     return tuple(value for (value,) in ask(statement, str(path)))
+
+
+@lru_cache(maxsize=512)
+def _known(path: Path, sha256: str, key: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    text = f"{quoted(key)}::VARCHAR"
+    statement = (
+        f"SELECT {text} FROM read_parquet(?, file_row_number = true) "  # noqa: S608 - quoted name
+        f"WHERE {text} IN ({', '.join('?' * len(wanted))}) "
+        "GROUP BY 1 ORDER BY MIN(file_row_number)"
+    )
+    return tuple(value for (value,) in ask(statement, str(path), *wanted))
 
 
 def _wanted(layout: Layout) -> list[str]:

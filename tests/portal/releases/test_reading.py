@@ -124,6 +124,8 @@ def test_the_values_of_a_key_stand_in_the_order_of_the_domain(layout):
     assert layout.values("region") == REGIONS
     assert layout.values("activity") == ACTIVITIES
     assert layout.values("hour_of_day") == (0, 5, 10)
+    assert layout.known("region", {"1000", "300", "7"}) == ("300", "1000")
+    assert layout.known("hour_of_day", {"10", "5", "x"}) == ("5", "10")
 
 
 def test_a_column_of_the_task_comes_before_our_words(tmp_path):
@@ -174,6 +176,14 @@ def test_what_is_not_known_is_told_with_what_is_near(layout):
             parsed(text, layout)
         assert sentence in str(problem.value), text
     assert parsed("table=cells", layout, beside=["table"]) == Filter()
+
+
+def test_the_nearest_of_many_places_is_not_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.portal.releases.test_reading.WIDTHS", [1.0] * 2000)
+    places = [str(number) for number in range(2000)]
+    file = table(tmp_path, {"region": places}, {"km": [1.0] * 2000})
+    with pytest.raises(Problem, match="Places go by their GeoNames id"):
+        parsed("region=x", layout_of(file, ("km",)))
 
 
 def test_a_key_that_is_called_as_one_of_our_words(tmp_path):
