@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, overload
 
 from portal.releases.beside import Beside
@@ -45,4 +46,9 @@ class Rows(Sequence[Row]):
     def read(self, first: int, count: int) -> list[Row]:
         question = self.table.question(self.asked, self.beside.file_names)
         found = question.page(self.table.layout.file, first=first, count=count)
-        return self.beside.dictionaries(found)
+        return [_finite(row) for row in self.beside.dictionaries(found)]
+
+
+def _finite(row: Row) -> Row:
+    """JSON has no word for infinity: a half-width without end is null beside its value."""
+    return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in row.items()}

@@ -200,7 +200,8 @@ class Table:
         for at, value in enumerate(self[column]):
             divisor = 1 if by is None else by[at]
             if value is not None and divisor:
-                width = widths[at] / divisor
+                # Null beside a value: nothing is known of how far off it may be.
+                width = math.inf if widths[at] is None else widths[at] / divisor
                 found.append(Number(value / divisor, width, self, at, column, per))
         return found
 
@@ -303,8 +304,8 @@ def _columns(lines: Any) -> dict[str, list[Any]]:
 
 def _written(value: float, half_width: float) -> str:
     """With as many digits as the noise leaves: 12.4 ± 0.3."""
-    if half_width <= 0:
-        return f"{value:,.6g} ± 0"
+    if half_width <= 0 or math.isinf(half_width):
+        return f"{value:,.6g} ± {'0' if half_width <= 0 else '∞'}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{value:,.{digits}f} ± {half_width:,.{digits}f}"
 

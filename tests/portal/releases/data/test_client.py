@@ -177,6 +177,7 @@ def test_numbers_are_written_with_the_digits_that_noise_leaves(mayfly):
         (123456.7, 4321, "123,457 ± 4,321"),
         (-0.5, 0.00123, "-0.5000 ± 0.0012"),
         (5, 0, "5 ± 0"),
+        (5, float("inf"), "5 ± ∞"),
     ):
         assert mayfly._written(value, width) == text
 

@@ -20,6 +20,7 @@ from portal.releases.opening import OpenTable
 from portal.releases.parquet import as_parquet
 from portal.releases.reading import layout_of
 from portal.releases.rendering import folder_of
+from portal.releases.rows import Rows
 from tests.portal.releases.browsing.conftest import BERLIN, MARSEILLE, PARIS
 from tests.portal.releases.data.conftest import AT
 
@@ -237,12 +238,22 @@ def test_long_exports_take_no_more_memory(tmp_path, settings):
         assert peak() - grown < 48 << 20, make
 
 
+def test_a_half_width_without_end_is_null_in_json(tmp_path, settings):
+    settings.DATA = tmp_path
+    table = big(tmp_path, 3, width=float("inf"))
+    assert [row["km_half_width"] for row in Rows(table, Filter())[:]] == [None] * 3
+    made = json.loads(b"".join(exports.as_json(table, Filter())))
+    assert [row["km_half_width"] for row in made] == [None] * 3
+    assert all(row["km"] is not None for row in made)
+    assert b",inf," in b"".join(exports.as_csv(table, Filter()))
+
+
 def peak() -> int:
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return used if sys.platform == "darwin" else used << 10
 
 
-def big(folder, count: int) -> OpenTable:
+def big(folder, count: int, *, width: float | None = None) -> OpenTable:
     numbers = np.random.default_rng(7).random(count)
     fields = {
         "region": pa.array(np.arange(count).astype(str)),
@@ -250,10 +261,12 @@ def big(folder, count: int) -> OpenTable:
     }
     for part in ("", "_half_width", "_noise", "_clip_correction", "_clip_uncertainty"):
         fields[f"km{part}"] = numbers
+    if width is not None:
+        fields["km_half_width"] = np.full(count, width)
     fields["suppressed"] = pa.nulls(count, pa.string())
     path = folder / "cells.parquet"
     pq.write_table(pa.table(fields), path, row_group_size=1 << 17)
-    layout = layout_of(TableFile("cells", path, "big"), ("km",))
+    layout = layout_of(TableFile("cells", path, str(path)), ("km",))
     return OpenTable(None, _Config(), layout)  # type: ignore[arg-type] # not asked about
 
 
