@@ -75,7 +75,7 @@ def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> N
 
 
 @pytest.fixture
-def released(collecting: Any, few: Geography, monkeypatch: Any) -> list[Release]:
+def released(collecting: Any, few: Geography, same_noise: None, monkeypatch: Any) -> list[Release]:
     """Both days; the first is half of the second."""
 
     def filled(report: Any, recipe: Any) -> Any:

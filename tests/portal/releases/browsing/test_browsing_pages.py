@@ -144,8 +144,8 @@ def test_two_windows_and_two_places_are_compared(client, released):
     shares = words(
         client.get(f"/releases/compare?task={TASK}&place=Lyon&with_place=Paris&shares=1")
     )
-    # The two have the same split, up to noise.
-    assert "Nothing differs by more than the noise." in shares
+    # The two have the same split: of nine differences, one in twenty is more than the noise.
+    assert shares.count("within the noise") >= 6
 
 
 def test_emissions_with_their_factors_and_a_scenario(client, released):
