@@ -14,6 +14,7 @@ from aggregation.protocol.sealing import (
     OVERHEAD,
     SessionKeys,
     max_sealed,
+    open_with,
     seal,
     seal_state,
     sealed_length,
@@ -59,6 +60,19 @@ def test_an_update_is_no_state_and_a_state_no_update() -> None:
     _refused(HANDED_OVER, **IDS)
     with pytest.raises(BadUpdate):
         KEYS.open_state(SEALED, **STATE)
+
+
+def test_many_are_opened_as_one_is() -> None:
+    named = {"client_task": IDS["client_task"], "session": IDS["session"]}
+    own, other = bytes.fromhex(IDS["update"]), bytes.fromhex(OTHERS["update"])
+    batch = [(own, SEALED), (other, SEALED), (own, SEALED[:-1]), (own, b""), (b"", SEALED)]
+    expected = [b"an update", None, None, None, None]
+    assert KEYS.opener(**named)(batch) == expected
+    assert KEYS.opener(**named, helper=open_with)(batch) == expected
+    for name in named:
+        elsewhere = KEYS.opener(**{**named, name: OTHERS[name]})
+        assert elsewhere([(own, SEALED)]) == [None]
+    assert SessionKeys.fresh().opener(**named)([(own, SEALED)]) == [None]
 
 
 def test_another_session_cannot_open_it() -> None:
