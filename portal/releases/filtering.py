@@ -93,7 +93,7 @@ class Filter:
 
 
 def _know_all(query: Query, layout: Layout, beside: Collection[str]) -> None:
-    known = [*_keys(layout), *_OURS]
+    known = [*filter_keys(layout), *_OURS]
     for name in query:
         if name.removeprefix(_KEY) not in known and name not in beside:
             raise Problem(
@@ -102,12 +102,13 @@ def _know_all(query: Query, layout: Layout, beside: Collection[str]) -> None:
             )
 
 
-def _keys(layout: Layout) -> tuple[str, ...]:
+def filter_keys(layout: Layout) -> tuple[str, ...]:
+    """Keys that rows can be held by: those of the table, and the country that places lie in."""
     return (COUNTRY, *layout.keys) if layout.has_countries else layout.keys
 
 
 def _where(query: Query, layout: Layout) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for key in _keys(layout):
+    for key in filter_keys(layout):
         asked = query.getlist(_KEY + key)
         if key not in _OURS:
             asked = query.getlist(key) + asked

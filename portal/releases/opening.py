@@ -1,10 +1,9 @@
 """A table of a release, opened: its layout, and which of its keys are places."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.http import Http404
 
-from aggregation.errors import Problem
 from aggregation.protocol.server_config import ServerConfig
 from portal.problems import Conflict
 from portal.releases.files import is_intact
@@ -13,8 +12,7 @@ from portal.releases.grouping import COUNTRY
 from portal.releases.models import Release
 from portal.releases.querying import Question
 from portal.releases.reading import Layout, question
-from portal.releases.showing import Shown
-from portal.streams import selectors as streams
+from portal.releases.showing import Shown, kind_of_domain
 
 
 class NotYet(Conflict):
@@ -46,7 +44,7 @@ class OpenTable:
         return tuple(
             key
             for key in self.layout.keys
-            if (_kind(own[key]) == "countries" if key in own else key == COUNTRY)
+            if (kind_of_domain(own[key]) == "countries" if key in own else key == COUNTRY)
         )
 
     def question(self, asked: Filter, columns: list[str]) -> Question:
@@ -69,21 +67,10 @@ def open_table(release: Release, name: str) -> OpenTable:
         raise Http404(f"This release has no table {name[:60]!r}. There are {known}.")
     if not is_intact(file):
         raise NotYet(f"{file.file} is not as it was signed for, so it is not given out.")
-    keys = shown.config.keys
-    regions = next((key.name for key in keys if _kind(key.domain) == "regions"), "")
-    layout = shown.layout(file)
-    layout = replace(layout, regions=regions if regions in layout.keys else "")
-    return OpenTable(release, shown.config, layout)
+    return OpenTable(release, shown.config, shown.layout(file))
 
 
 def opened(release: Release) -> Shown:
     if not hasattr(release, "rendering"):
         raise NotYet("The files of this release are being made.")
     return Shown(release)
-
-
-def _kind(domain: str) -> str:
-    try:
-        return streams.kind_of_domain(domain)
-    except Problem:  # streams without places
-        return "plain"

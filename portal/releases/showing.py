@@ -1,12 +1,11 @@
 """What the page of a release shows: its tables with their intervals, and its card."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
-from django.core.paginator import Paginator
 
 from aggregation.errors import Problem
 from aggregation.protocol.server_config import ServerConfig
@@ -15,7 +14,7 @@ from aggregation.release.intervals import meaning
 from aggregation.release.tables import published_columns
 from portal.releases.files import TableFile, is_intact, table_files
 from portal.releases.models import Release
-from portal.releases.reading import PAGE_SIZE, Layout, Row, layout_of, read_rows
+from portal.releases.reading import Layout, layout_of
 from portal.streams import selectors as streams
 
 TOTAL = "total"
@@ -47,13 +46,14 @@ class Shown:
                 hint="It is made again shortly; if this stays, tell an operator.",
             )
         published = (COLUMN,) if file.is_emissions else published_columns(self.config)
-        return layout_of(file, published)
+        layout = layout_of(file, published)
+        return replace(layout, regions=self.region_key if self.region_key in layout.keys else "")
 
     @cached_property
-    def total(self) -> Row:
-        """The one row over everything."""
-        file = self.file(TOTAL) or self.files[0]
-        return read_rows(file, self.layout(file), first=0, count=1)[0]
+    def region_key(self) -> str:
+        """The key whose values are places, if the task has one."""
+        keys = self.config.keys
+        return next((key.name for key in keys if kind_of_domain(key.domain) == "regions"), "")
 
     @property
     def intervals(self) -> str:
@@ -75,32 +75,6 @@ class Shown:
         """All values of a key of this task, in the order of its domain."""
         domain = next(one.domain for one in self.config.keys if one.name == key)
         return [str(value) for value in streams.installed_catalog().domain(domain)]
-
-
-class SortedRows:
-    """All rows of a table, of which only the page that is asked for is read."""
-
-    def __init__(self, file: TableFile, layout: Layout, *, sort: str, order: str) -> None:
-        self.file, self.layout, self.sort, self.order = file, layout, sort, order
-
-    def __len__(self) -> int:
-        return self.layout.rows
-
-    def __getitem__(self, rows: slice) -> list[Row]:
-        first, end, _ = rows.indices(len(self))
-        return read_rows(
-            self.file,
-            self.layout,
-            sort=self.sort,
-            order=self.order,
-            first=first,
-            count=end - first,
-        )
-
-
-def pages(file: TableFile, layout: Layout, *, sort: str, order: str) -> "Paginator[Any]":
-    rows = SortedRows(file, layout, sort=sort, order=order)
-    return Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # it cuts slices, and no more
 
 
 def kind_of_domain(domain: str) -> str:

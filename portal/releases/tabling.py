@@ -9,7 +9,7 @@ from django.http import QueryDict
 from portal.releases.browsing.choosing import region_of
 from portal.releases.browsing.tables import Tables
 from portal.releases.files import TableFile
-from portal.releases.filtering import Filter
+from portal.releases.filtering import Filter, filter_keys
 from portal.releases.reading import DOWN, PAGE_SIZE, Layout, Row, count_rows, read_rows
 from portal.releases.showing import TOTAL
 
@@ -66,7 +66,7 @@ def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
         "sort": asked.sort,
         "order": asked.order,
         "with_parts": query.get("parts") == "1",
-        "held": [_choice(tables, layout, key, asked) for key in layout.keys],
+        "held": [_choice(tables, layout, key, asked) for key in filter_keys(layout)],
         # The same rows, for exports.
         "query": given.on_page(1).querystring(),
         "hidden": 0 if asked.shown_only else len(rows) - kept,
@@ -81,7 +81,7 @@ def _understood(query: QueryDict, tables: Tables, layout: Layout) -> QueryDict:
     found = query.copy()
     for name in list(found):
         values = [value for value in found.getlist(name) if value]
-        if name in tables.keys and name not in layout.keys:
+        if name in tables.keys and name not in filter_keys(layout):
             values = []
         if name == tables.region_key:
             values = [region_of(text) for text in values]

@@ -54,12 +54,9 @@ class Tables:
         named = tuple(published_columns(self.shown.config))
         return (*named, EMISSIONS) if self.shown.config.post_processing else named
 
-    @cached_property
+    @property
     def region_key(self) -> str:
-        """The key whose values are places, if there is one."""
-        return next(
-            (k.name for k in self.shown.config.keys if kind_of_domain(k.domain) == "regions"), ""
-        )
+        return self.shown.region_key
 
     @cached_property
     def country_key(self) -> str:
