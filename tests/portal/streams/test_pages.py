@@ -109,7 +109,7 @@ def test_small_domains_are_plain_lists_with_meanings(client: Client) -> None:
     page = _page(client, "/streams/trips/domains/day_of_week")
     assert "Monday" in page
     assert "Sunday" in page
-    assert 'name="q"' not in page
+    assert 'name="q"' not in page[page.index("<main") :]
     assert "motorcycling" in _page(client, "/streams/trips/domains/activity")
 
 

@@ -111,7 +111,7 @@ def test_taking_a_field_out_takes_only_it():
 
 
 def test_what_is_not_there_cannot_be_taken_out():
-    assert edited("post_processing", None) == TEXT
+    assert edited("publish.columns", None) == TEXT
     assert edited("eligibility.nothing.here", None) == TEXT
 
 
