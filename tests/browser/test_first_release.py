@@ -77,6 +77,7 @@ def test_from_a_template_to_a_release_with_its_card(page: Page, demo: System) ->
     switch(page, "consumer")
     address = f"/releases/how-we-travel/{monday}"
     wait_for_release(page, demo, address)
+    page.get_by_role("link", name="Table", exact=True).click()
     row = page.locator("main tbody tr", has_text="walking").first
     expect(row).to_contain_text("France")
     expect(row).to_contain_text("±")
