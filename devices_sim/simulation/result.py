@@ -13,6 +13,7 @@ from devices_sim.fleet.reach import Reach
 from devices_sim.fleet.report import Report, percentile
 from devices_sim.simulation.errors import Error
 from devices_sim.simulation.ledger import Verdict
+from devices_sim.simulation.system import Cost
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,20 @@ class Result:
     windows: list[WindowResult]
     reach: Mapping[str, Mapping[str, Reach]]
     refused: Mapping[str, int]
-    # Of the processes with phones.
-    processor_seconds: float
-    peak_kilobytes: Mapping[str, int]
+    # By process.
+    costs: Mapping[str, Cost]
     all_seconds: float = 0.0
 
     @property
     def double_counts(self) -> int:
         return sum(window.double for window in self.windows)
+
+    @property
+    def processor_seconds(self) -> float:
+        """Of the processes with phones."""
+        return sum(
+            c.processor_seconds for name, c in self.costs.items() if name.startswith("phones")
+        )
 
     @property
     def lost(self) -> int:
@@ -103,8 +110,10 @@ class Result:
         if self.double_counts:
             yield "DOUBLE COUNTS: the once-only rule is broken, and no release above holds."
         yield "refused by the server: " + (_counts(self.refused) or "nothing")
-        peaks = {name: f"{kb / 1000:,.0f} MB" for name, kb in self.peak_kilobytes.items()}
-        yield "peak memory: " + ", ".join(f"{name} {peak}" for name, peak in peaks.items())
+        yield "peak memory, and time of a processor, by process:"
+        for name, cost in self.costs.items():
+            memory, seconds = cost.peak_kilobytes / 1000, cost.processor_seconds
+            yield f"  {name:<12} {memory:>7,.0f} MB {seconds:>8,.1f} s"
 
     def json(self) -> str:
         return json.dumps(self._document(), indent=2, ensure_ascii=False)
@@ -133,7 +142,10 @@ class Result:
             "refused_by_the_server": dict(self.refused),
             "refused_by_phones": dict(report.refusals),
             "bad_updates_sent": dict(report.bad),
-            "peak_kilobytes": dict(self.peak_kilobytes),
+            "peak_kilobytes": {n: cost.peak_kilobytes for n, cost in self.costs.items()},
+            "processor_seconds": {
+                name: round(cost.processor_seconds, 1) for name, cost in self.costs.items()
+            },
         }
 
     def _reach(self) -> list[dict[str, Any]]:

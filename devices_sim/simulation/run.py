@@ -97,7 +97,7 @@ def _await_system(plan: Plan, system: System, moment: datetime, progress: Progre
 
 
 def _result(plan: Plan, system: System, fleet: Fleet, seconds: float) -> Result:
-    finished, peaks = fleet.finish(), system.peak_memory()
+    finished, costs = fleet.finish(), system.costs()
     ledger = Ledger()
     for each in finished:
         ledger.add(each.ledger)
@@ -122,9 +122,5 @@ def _result(plan: Plan, system: System, fleet: Fleet, seconds: float) -> Result:
         windows=windows,
         reach=reached(world, ledger, plan.tasks, plan.windows),
         refused=told["refused"],
-        processor_seconds=sum(each.processor_seconds for each in finished),
-        peak_kilobytes={
-            **peaks,
-            **{f"phones {n + 1}": each.peak_kilobytes for n, each in enumerate(finished)},
-        },
+        costs={**costs, **{f"phones {n + 1}": each.cost for n, each in enumerate(finished)}},
     )

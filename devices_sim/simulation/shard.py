@@ -31,6 +31,7 @@ from devices_sim.fleet.scenario import Scenario
 from devices_sim.fleet.world import World
 from devices_sim.simulation.ledger import Ledger
 from devices_sim.simulation.stepped import SteppedFleet
+from devices_sim.simulation.system import Cost
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,7 @@ class Stepped:
 class Finished:
     report: Report
     ledger: Ledger
-    processor_seconds: float
-    peak_kilobytes: int
+    cost: Cost
 
 
 # What a shard can be asked: a civil moment to go to, its results, or true sums.
@@ -151,7 +151,7 @@ async def _answer(
         case Finish():
             fleet.lives.close_accounts()
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            return Finished(fleet.report, fleet.ledger, time.process_time(), peak)
+            return Finished(fleet.report, fleet.ledger, Cost(peak, time.process_time()))
         case Truth(window_id, keys, phones):
             window = Window.parse(window_id, Unit.WEEK)
             mine = np.zeros(world.phones, dtype=bool)

@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,14 @@ _SETTINGS: Final = {
     "MAYFLY_CLOCK": "simulated",
     "MAYFLY_HEARTBEAT_SECONDS": "1",
 }
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process has taken of the machine."""
+
+    peak_kilobytes: int
+    processor_seconds: float
 
 
 class System(AbstractContextManager["System"]):
@@ -73,7 +82,7 @@ class System(AbstractContextManager["System"]):
     def __exit__(self, *_: object) -> None:
         for process in (self._counts, self._up):
             if process is not None and process.poll() is None:
-                process.send_signal(signal.SIGINT)
+                process.terminate()
                 try:
                     process.wait(_STOP_SECONDS)
                 except subprocess.TimeoutExpired:
@@ -110,13 +119,13 @@ class System(AbstractContextManager["System"]):
         found: dict[str, Any] = json.loads(told)
         return found
 
-    def peak_memory(self) -> dict[str, int]:
-        """Kilobytes at most, by process; empty where the machine does not tell."""
+    def costs(self) -> dict[str, Cost]:
+        """By process, so far; empty where the machine does not tell."""
         assert self._up is not None  # noqa: S101 - it is running
-        found = {"supervisor": _peak(self._up.pid)}
+        found = {"supervisor": _cost(self._up.pid)}
         for pid in _children(self._up.pid):
-            found[_name(pid)] = _peak(pid)
-        return {name: peak for name, peak in found.items() if peak}
+            found[_name(pid)] = _cost(pid)
+        return {name: cost for name, cost in found.items() if cost}
 
     def check(self) -> None:
         if self._up is None or self._up.poll() is not None:
@@ -202,9 +211,13 @@ def _name(pid: int) -> str:
     return "unknown"
 
 
-def _peak(pid: int) -> int:
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1])
-    return 0
+def _cost(pid: int) -> Cost | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        # After the name, which may hold anything: user and system time, in ticks.
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return Cost(
+            peak_kilobytes=int(status.partition("VmHWM:")[2].split()[0]),
+            processor_seconds=sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"),
+        )
+    return None
