@@ -53,6 +53,11 @@ class Openers:
         children = self._take(len(batch) // LEAST_SHARE)
         try:
             return _shared(children, private, info, batch)
+        except BaseException:
+            # What they still answer would be taken for the answer to whoever asks them next.
+            for child in children:
+                child.end()
+            raise
         finally:
             self._give_back(children)
 

@@ -94,6 +94,24 @@ def test_one_that_does_not_answer_is_given_up(openers, keys, monkeypatch):
     assert frozen.returncode == -signal.SIGKILL
 
 
+def test_an_answer_that_nobody_took_is_none_to_the_next(openers, keys, monkeypatch):
+    """A session that fails between question and answer leaves no child with its updates behind."""
+    batch = sealed(keys, 64)
+    opened(keys, openers, batch)
+    asked = [child._process for child in openers._idle]
+
+    def fails(_child: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as failing:
+        failing.setattr(module._Child, "answer", fails)
+        with pytest.raises(MemoryError):
+            opened(keys, openers, batch)
+    assert [process.returncode for process in asked] == [-signal.SIGKILL] * 2
+    other = SessionKeys.fresh()
+    opened(other, openers, sealed(other, 64))
+
+
 def test_nobody_else_is_told_the_key(openers, keys):
     opened(keys, openers, sealed(keys, 64))
     secret = keys._private.private_bytes_raw()
