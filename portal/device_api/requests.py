@@ -42,7 +42,9 @@ class Request:
 
     def length(self, most: int) -> int:
         """What Content-Length says: needed, and refused above the cap before a byte is read."""
-        length = _number(self.headers.get(b"content-length", b""))
+        value = self.headers.get(b"content-length", b"")
+        # Only what is short is remembered: a stranger's header may be of any length.
+        length = _known_number(value) if len(value) <= _DIGITS else _number(value)
         if length > most:
             raise Refusal(413, Code.TOO_LARGE, f"At most {most} bytes are read here.")
         return length
@@ -89,12 +91,18 @@ class Request:
         return declared != b"0" or b"transfer-encoding" in self.headers
 
 
-@lru_cache(maxsize=1024)
+# More than any cap has.
+_DIGITS = 10
+
+
 def _number(value: bytes) -> int:
-    """Remembered: updates have few lengths."""
     if not value:
         raise Refusal(411, Code.LENGTH_REQUIRED, "The request has no Content-Length.", "Send it.")
     if not value.isdigit():
         raise Refusal(400, Code.BAD_REQUEST, "Content-Length is no whole number.")
-    # More digits than any cap has are not read: that would take long.
-    return int(value) if len(value) <= 10 else sys.maxsize
+    # More digits are not read: that would take long.
+    return int(value) if len(value) <= _DIGITS else sys.maxsize
+
+
+# Updates have few lengths.
+_known_number = lru_cache(maxsize=1024)(_number)

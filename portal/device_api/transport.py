@@ -12,6 +12,9 @@ from aggregation.protocol.messages import Code
 from portal.body_limit import Scope
 from portal.device_api.answers import Headers, Refusal
 
+# A name of 253 letters and a port; what is longer is no host, and not remembered.
+_LONGEST_HOST = 260
+
 
 class Transport:
     def __init__(self) -> None:
@@ -19,7 +22,7 @@ class Transport:
         self._hsts = _hsts()
 
     def check(self, scope: Scope, host: bytes) -> None:
-        if not _is_ours(host):
+        if len(host) > _LONGEST_HOST or not _is_ours(host):
             message = "The request asks for a host that is not this one."
             raise Refusal(400, Code.WRONG_HOST, message, "Operators name hosts in MAYFLY_HOSTS.")
         if self._https_only and scope["scheme"] != "https":

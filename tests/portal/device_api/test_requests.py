@@ -1,0 +1,43 @@
+"""Headers of strangers: what is read of them, and that none is kept for being long."""
+
+from typing import Any
+
+import pytest
+
+from portal.device_api import requests, transport
+from portal.device_api.answers import Refusal
+from portal.device_api.requests import Request
+from portal.device_api.transport import Transport
+
+
+async def nothing() -> Any:
+    raise AssertionError
+
+
+def length(value: bytes, most: int = 1000) -> int:
+    return Request({"headers": [(b"content-length", value)]}, nothing).length(most)
+
+
+@pytest.mark.parametrize(("value", "number"), [(b"0", 0), (b"1000", 1000), (b"0000000007", 7)])
+def test_a_length_is_a_number(value, number):
+    assert length(value) == number
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(b"", 411), (b"-1", 400), (b"x" * 50, 400), (b"1001", 413), (b"0" * 50, 413)],
+)
+def test_any_other_is_refused(value, status):
+    with pytest.raises(Refusal) as refused:
+        length(value)
+    assert refused.value.status == status
+
+
+def test_long_headers_are_not_kept_in_memory():
+    kept = requests._known_number.cache_info(), transport._is_ours.cache_info()
+    for number in range(3):
+        with pytest.raises(Refusal, match="At most"):
+            length(b"0" * 100_000 + b"%d" % number)
+        with pytest.raises(Refusal, match="a host that is not this one"):
+            Transport().check({"scheme": "https"}, b"a" * 100_000 + b"%d" % number)
+    assert kept == (requests._known_number.cache_info(), transport._is_ours.cache_info())
