@@ -42,6 +42,7 @@ class SteppedFleet(Driver):
         self.ledger = Ledger()
         # When each phone may come back, and what it sent in which week.
         self._hints: dict[int, float] = {}
+        self._asked: dict[int, tuple[int, float]] = {}
         self._sent: dict[int, tuple[int, int]] = {}
         self._fill(numbers)
         self.report.phones = len(self._queue)
@@ -50,12 +51,11 @@ class SteppedFleet(Driver):
         return self._hints.get(number, -math.inf)
 
     def noticed(self, number: int, did: WakeUp, now: float) -> None:
-        week = self._week(now)
-        asked = max(self.hint(number), self._world.week_0 + week * WEEK)
+        week, hours = self._week(now), (now - self._first_asked(number, now)) / _HOUR
         for sent in did.sent:
             for window in sent.windows:
-                hours = (now - asked) / _HOUR
-                self.ledger.note((sent.task, window), phone=number, update=sent.update, hours=hours)
+                key = (sent.task, window)
+                self.ledger.note(key, phone=number, update=sent.update, hours=hours)
         if did.sent:
             before = self._sent.get(number, (week, 0))
             times = before[1] if before[0] == week else 0
@@ -73,6 +73,14 @@ class SteppedFleet(Driver):
             return Moment(end, None)
         good = [m for m in self._world.wake_ups(number, now, end) if is_good(m[1]) and m[0] > now]
         return Moment(*good[-1]) if good else Moment(end, None)
+
+    def _first_asked(self, number: int, now: float) -> float:
+        """From when on the server wanted to hear from it this week, before it said so again."""
+        week = self._week(now)
+        if self._asked.get(number, (None, 0.0))[0] != week:
+            begins = self._world.week_0 + week * WEEK
+            self._asked[number] = (week, max(self.hint(number), begins))
+        return self._asked[number][1]
 
     def _week(self, now: float) -> int:
         return int((now - self._world.week_0) // WEEK)

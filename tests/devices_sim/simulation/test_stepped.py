@@ -1,0 +1,84 @@
+"""A fleet in steps: all that is due is done, sparingly, and noted for whoever checks it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from aggregation.clock import ManualClock
+from devices_sim.fleet.driver import Parts
+from devices_sim.simulation.ledger import Sendings, verdict
+from devices_sim.simulation.stepped import SteppedFleet, is_good
+from tests.aggregation.ondevice.examples import client_task
+from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, real_catalog, world
+from tests.devices_sim.peer import DirectApi, Peer
+
+START, HOUR, PHONES = MONDAY - 3600, 3600, 60
+
+
+def lived(**scenario: Any) -> tuple[SteppedFleet, Peer]:
+    """Two weeks, hour by hour, with a peer that counts everything at the end."""
+    clock = ManualClock(datetime.fromtimestamp(START, UTC))
+    peer = Peer(clock)
+    peer.hint = (6 * HOUR, 12 * HOUR)
+    peer.add("trips", client_task(real_catalog()), approved_at=WEEK.start - timedelta(days=1))
+    parts = Parts(real_catalog(), peer.pins, DirectApi(peer), clock, Random(1))
+    people = world("demo", **{"phones": PHONES, "most_wake_ups": 0, "unusual": {}, **scenario})
+    fleet = SteppedFleet(people, parts, start=START, numbers=range(PHONES), tasks=1)
+
+    async def live() -> None:
+        for moment in range(int(START), int(MONDAY + 2 * SECONDS), HOUR):
+            clock.set(datetime.fromtimestamp(moment, UTC))
+            await fleet.catch_up()
+            assert fleet.next_due > moment
+
+    asyncio.run(live())
+    clock.set(WEEK.end + timedelta(days=1))
+    peer.flush_all()
+    return fleet, peer
+
+
+def sent(fleet: SteppedFleet) -> Sendings:
+    return fleet.ledger.of(("trips", WEEK.id))
+
+
+def counted(peer: Peer) -> bytes:
+    ids = {i for s in peer.sessions.values() for i in s.receipts.get(WEEK.id, ())}
+    return b"".join(bytes.fromhex(each) for each in sorted(ids))
+
+
+def test_it_works() -> None:
+    fleet, peer = lived()
+    found = verdict(sent(fleet), counted(peer), phones=PHONES)
+    assert PHONES / 2 < found.phones == found.sent == found.counted
+    assert (found.double, found.lost, found.strange) == (0, 0, 0)
+    assert ((sent(fleet).hours >= 0) & (sent(fleet).hours < 7 * 24)).all()
+
+
+def test_phones_that_forget_are_counted_twice_and_it_shows() -> None:
+    fleet, peer = lived(unusual={"forgetful": 0.5})
+    found = verdict(sent(fleet), counted(peer), phones=PHONES)
+    assert found.double == found.sent - found.phones > 0
+
+
+def test_what_could_do_nothing_is_left_out() -> None:
+    fleet, peer = lived()
+    people = world("demo", phones=PHONES, most_wake_ups=0, unusual={})
+    moments = [
+        conditions
+        for phone in range(PHONES)
+        for _, conditions in people.wake_ups(phone, START, MONDAY + 2 * SECONDS)
+    ]
+    good = sum(map(is_good, moments))
+    assert fleet.report.wake_ups < good < len(moments)
+    # In the week after: one to send, and one to ask how it fared.
+    assert peer.calls.count("status") <= fleet.report.sent
+
+
+def test_traffic_of_queries_without_an_end_is_told_in_the_end() -> None:
+    fleet, _ = lived()
+    settled = sum(fleet.report.both.values())
+    fleet.lives.close_accounts()
+    assert settled < sum(fleet.report.both.values()) == fleet.report.sent
