@@ -1,10 +1,11 @@
 """Celery: the heartbeat. The database says what is due; jobs only ask it often."""
 
 import os
+import resource
 import warnings
 
 from celery import Celery
-from celery.signals import setup_logging, worker_ready, worker_shutting_down
+from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -19,6 +20,12 @@ app.autodiscover_tasks(related_name="jobs")
 @setup_logging.connect
 def _log_as_the_settings_say(**_: object) -> None:
     """Connecting to this signal keeps Celery from putting its own handlers in place."""
+
+
+@worker_init.connect
+def _leave_no_core(**_: object) -> None:
+    """Workers hold keys, updates and sums: should one crash, its memory goes to no file."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 @worker_ready.connect

@@ -9,10 +9,13 @@ plain bytes. What makes that as safe as opening them in the worker:
 - A child belongs to one worker, on the same machine and as the same user, and ends with it: when
   the worker is gone, however it ended, the socket is closed.
 - It keeps nothing from one order to the next, writes nothing, and says nothing when it fails.
+  Should it crash, the system writes nothing of its memory either.
+- Memory that was freed is not wiped. So its worker ends it whenever one of its sessions ends.
 """
 
 from __future__ import annotations
 
+import resource
 import signal
 import sys
 from multiprocessing.connection import Connection
@@ -33,6 +36,7 @@ def serve(socket: Connection) -> NoReturn:
 
 
 def main(number: str) -> int:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Ctrl-C is for the worker to answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -35,6 +35,12 @@ def helper() -> Helper | None:
     return _openers(os.getpid()).open_all if settings.OPENERS else None
 
 
+def forget() -> None:
+    """After a session: no process that was told its key goes on."""
+    if settings.OPENERS:
+        _openers(os.getpid()).close()
+
+
 @cache
 def _openers(_process: int) -> "Openers":
     """One for each process: whoever was forked has children of their own."""
@@ -47,6 +53,8 @@ class Openers:
         self._lock = threading.Lock()
         self._idle: list[_Child] = []
         self._busy = 0
+        # Of the children that may be asked again.
+        self._term = 0
 
     def open_all(self, private: bytes, info: bytes, batch: Sequence[SealedUpdate]) -> Opened:
         """As `open_with`, in the same order."""
@@ -62,8 +70,10 @@ class Openers:
             self._give_back(children)
 
     def close(self) -> None:
+        """End all children, the busy ones with their answer: freed memory is not wiped."""
         with self._lock:
             idle, self._idle = self._idle, []
+            self._term += 1
         for child in idle:
             child.end()
 
@@ -73,14 +83,18 @@ class Openers:
             taken = [self._idle.pop() for _ in range(min(most, len(self._idle)))]
             missing = min(most, self._count - self._busy) - len(taken)
             with suppress(OSError):  # such as no memory for another one
-                taken.extend(_Child() for _ in range(missing))
+                taken.extend(_Child(self._term) for _ in range(missing))
             self._busy += len(taken)
         return taken
 
     def _give_back(self, children: Sequence["_Child"]) -> None:
         with self._lock:
             self._busy -= len(children)
-            self._idle.extend(child for child in children if child.is_well)
+            kept = [child for child in children if child.is_well and child.term == self._term]
+            self._idle.extend(kept)
+        for child in children:
+            if child not in kept:
+                child.end()
 
 
 def _shared(
@@ -105,7 +119,8 @@ def _shared(
 class _Child:
     """One process, and the only end of a socket to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, term: int) -> None:
+        self.term = term
         ours, theirs = socket.socketpair()
         with theirs:
             patience = struct.pack("ll", _PATIENCE_SECONDS, 0)

@@ -65,6 +65,7 @@ def run_session(
     finally:
         with suppress(redis.RedisError):
             live.forget(session_id)
+        openers.forget()
         rest()
 
 

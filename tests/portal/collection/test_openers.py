@@ -1,6 +1,7 @@
 """Opening in children: the same answers, whatever becomes of them, and nothing left behind."""
 
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,6 +122,36 @@ def test_nobody_else_is_told_the_key(openers, keys):
             told = (process / name).read_bytes()
             assert secret not in told
             assert secret.hex().encode() not in told
+
+
+def test_they_end_with_a_session_and_others_take_over(openers, keys):
+    opened(keys, openers, sealed(keys, 64))
+    told = [child._process for child in openers._idle]
+    openers.close()
+    assert [process.returncode for process in told] == [-signal.SIGKILL] * 2
+    opened(keys, openers, sealed(keys, 64))
+    assert len(openers._idle) == 2
+
+
+def test_one_that_is_busy_when_a_session_ends_is_not_asked_again(openers, keys):
+    opened(keys, openers, sealed(keys, 64))
+    busy = openers._take(1)
+    openers.close()
+    assert busy[0]._process.poll() is None
+    openers._give_back(busy)
+    assert busy[0]._process.returncode == -signal.SIGKILL
+    assert not openers._idle
+
+
+def test_no_crash_leaves_a_core_file(openers, keys):
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        opened(keys, openers, sealed(keys, 64))
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+    for child in openers._idle:
+        assert resource.prlimit(child._process.pid, resource.RLIMIT_CORE) == (0, 0)
 
 
 def test_they_end_with_whoever_started_them(openers, keys):
