@@ -20,6 +20,8 @@ from portal.streams.gazetteer import gazetteer
 
 BATCH = 5000
 _CHUNK = 1 << 18
+# What a spreadsheet takes for the beginning of a formula.
+_RUN = ("=", "+", "-", "@", "\t", "\r")
 Make = Callable[[OpenTable, Filter], Iterator[bytes]]
 
 
@@ -102,4 +104,4 @@ def _lines(rows: list[list[Any]]) -> bytes:
 
 def _harmless(value: Any) -> Any:
     """A spreadsheet must not run a word; numbers are numbers, with their minus."""
-    return "'" + value if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+    return "'" + value if isinstance(value, str) and value.startswith(_RUN) else value
