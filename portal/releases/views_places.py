@@ -1,5 +1,7 @@
 """Places: finding one, and what releases say of it and of its country."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,11 +24,31 @@ from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
 from portal.streams.folding import matches, words
 
+Page = Callable[..., HttpResponseBase]
 _A_PAGE, _SUGGESTED = 30, 8
+_MISSING = Problem(
+    "The list of places is not installed here.",
+    hint="An operator does so with `manage.py install_streams`.",
+)
+
+
+def _told_if_missing(view: Page) -> Page:
+    """Streams can be installed without the list of places: then there is a sentence."""
+
+    @wraps(view)
+    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, *args, **kwargs)
+        except Problem:
+            context = {"section": "places", "problem": _MISSING}
+            return render(request, "releases/places.html", context, status=503)
+
+    return told
 
 
 @require_safe
 @guests_welcome
+@_told_if_missing
 def places(request: HttpRequest) -> HttpResponseBase:
     """Countries and places that a text matches; while one types, the first few."""
     text = request.GET.get("q", "").strip()
@@ -50,6 +72,7 @@ def places(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @guests_welcome
+@_told_if_missing
 def place(request: HttpRequest, geonameid: int) -> HttpResponseBase:
     subject = Subject.of_region(geonameid)
     if subject is None:
@@ -60,6 +83,7 @@ def place(request: HttpRequest, geonameid: int) -> HttpResponseBase:
 
 @require_safe
 @guests_welcome
+@_told_if_missing
 def country(request: HttpRequest, code: str) -> HttpResponseBase:
     subject = Subject.of_country(code.upper())
     if subject is None:
