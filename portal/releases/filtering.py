@@ -159,7 +159,8 @@ def _sort(text: str, layout: Layout) -> str:
 
 def _page(text: str) -> int:
     text = text or "1"
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= _MOST_PAGES):
+    whole = text.isascii() and text.isdigit() and len(text) <= 11
+    if not (whole and 1 <= int(text) <= _MOST_PAGES):
         raise Problem(f"{PAGE} is a whole number from 1, not {text[:60]!r}.", hint="Begin with 1.")
     return int(text)
 

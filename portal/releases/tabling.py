@@ -6,6 +6,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import QueryDict
 
+from aggregation.errors import Problem
 from portal.releases.browsing.choosing import region_of
 from portal.releases.browsing.tables import Tables
 from portal.releases.files import TableFile
@@ -15,6 +16,7 @@ from portal.releases.showing import TOTAL
 
 # Words of the address that are about the page, not about rows.
 _BESIDE = ("table", "parts", "order")
+_MOST_NAMES = 20
 
 
 class FilteredRows:
@@ -80,13 +82,24 @@ def _understood(query: QueryDict, tables: Tables, layout: Layout) -> QueryDict:
     """
     found = query.copy()
     for name in list(found):
-        values = [value for value in found.getlist(name) if value]
+        values = [value for value in found.getlist(name) if value.strip()]
         if name in tables.keys and name not in filter_keys(layout):
             values = []
         if name == tables.region_key:
-            values = [region_of(text) for text in values]
+            values = _ids(values)
         found.setlist(name, values) if values else found.pop(name)
     return found
+
+
+def _ids(texts: list[str]) -> list[str]:
+    """Of places by id or name. Each name is a search, so there are few of them."""
+    wanted = list(dict.fromkeys(texts))
+    if sum(not text.isdigit() for text in wanted) > _MOST_NAMES:
+        raise Problem(
+            f"More than {_MOST_NAMES} names of places are too many for one address.",
+            hint="Give their GeoNames ids, or hold the country.",
+        )
+    return [region_of(text) for text in wanted]
 
 
 def _choice(tables: Tables, layout: Layout, key: str, asked: Filter) -> dict[str, Any]:
