@@ -13,11 +13,12 @@ from aggregation.release.scenario import DRIVING, Scenario
 from portal.releases.browsing.choosing import one_of, region_of
 from portal.releases.browsing.emitting import (
     Emissions,
+    latest_with_emissions,
     parse_scenario,
     tasks_with_emissions,
 )
 from portal.releases.browsing.headline import headline, of_places
-from portal.releases.browsing.history import latest, strip, tables_before
+from portal.releases.browsing.history import strip, tables_before
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release
@@ -82,7 +83,7 @@ def _release(request: HttpRequest, tasks: list[str]) -> Release:
     window = request.GET.get("window", "")
     if window:
         return _readable(find_release(request.user, asked or tasks[0], window))
-    newest = [latest(request.user, task) for task in ([asked] if asked else tasks)]
+    newest = [latest_with_emissions(request.user, one) for one in ([asked] if asked else tasks)]
     found = [release for release in newest if release is not None]
     for release in found:
         if Emissions(release, Tables(Shown(release)), None).total(Scenario()):

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.db.models import QuerySet
+
 from aggregation.errors import Problem
 from aggregation.release.emission_factors import AVERAGE, Factor, factor_table
 from aggregation.release.emissions import ACTIVITY, COLUMN
@@ -22,6 +24,8 @@ from portal.releases.models import Release
 from portal.releases.reading import Number
 
 PLACES = 12
+# As a config is written.
+_ASKED_FOR = '"post_processing":"emissions"'
 # What a slider may say.
 ELECTRIC = (0, 100)
 OCCUPANCY = (1.0, 4.0)
@@ -29,9 +33,19 @@ OCCUPANCY = (1.0, 4.0)
 
 def tasks_with_emissions(viewer: Viewer) -> list[str]:
     """The one released last first."""
-    rows = rendered(viewer).filter(window__revision__server_config_json__contains='"emissions"')
-    names = rows.order_by("-window__start", "-pk").values_list("window__task__name", flat=True)
+    names = _with_emissions(viewer).values_list("window__task__name", flat=True)
     return list(dict.fromkeys(names))
+
+
+def latest_with_emissions(viewer: Viewer, task: str) -> Release | None:
+    """The newest one of a task that has them: not every revision need do."""
+    return _with_emissions(viewer).filter(window__task__name=task).first()
+
+
+def _with_emissions(viewer: Viewer) -> QuerySet[Release]:
+    """Those whose config asks for them; a column may be called so in any task."""
+    rows = rendered(viewer).filter(window__revision__server_config_json__contains=_ASKED_FOR)
+    return rows.order_by("-window__start", "-pk")
 
 
 def parse_scenario(asked: Mapping[str, str]) -> Scenario:
