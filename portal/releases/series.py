@@ -33,7 +33,7 @@ def series(releases: Iterable[Release], *, table: str, query: Query) -> list[dic
 def windows_asked(text: str) -> int:
     if not text:
         return USUAL_WINDOWS
-    if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST_WINDOWS:
+    if text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= MOST_WINDOWS:
         return int(text)
     raise Problem(
         f"windows is a whole number from 1 to {MOST_WINDOWS}, not {text[:60]!r}.",
@@ -55,10 +55,14 @@ def _one_row(asked: Filter, table: OpenTable) -> Filter:
 def _rows(releases: list[Release], table: str, asked: Filter) -> Iterator[dict[str, Any]]:
     for release in releases:
         try:
-            found = Rows(open_table(release, table), asked).read(0, 1)
+            opened = open_table(release, table)
         except (Http404, Problem):
             # An earlier revision had other tables, or its files are being made.
             continue
+        if set(opened.layout.keys) != set(asked.where):
+            # The table of all cells is called the same, whatever keys the task had then.
+            continue
+        found = Rows(opened, asked).read(0, 1)
         window = release.window.as_window()
         for row in found:
             yield {"window": window.id, "label": window.label, **row}
