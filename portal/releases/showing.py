@@ -71,11 +71,6 @@ class Shown:
         kinds: dict[str, Named] = {"regions": _region, "countries": _country, "plain": str}
         return kinds[kind_of_domain(domains[key])]
 
-    def values(self, key: str) -> list[str]:
-        """All values of a key of this task, in the order of its domain."""
-        domain = next(one.domain for one in self.config.keys if one.name == key)
-        return [str(value) for value in streams.installed_catalog().domain(domain)]
-
 
 def kind_of_domain(domain: str) -> str:
     try:

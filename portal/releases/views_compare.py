@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from aggregation.errors import Problem
 from portal.releases.browsing.choosing import one_of, region_of, usual_key
 from portal.releases.browsing.comparing import Side, compare
-from portal.releases.browsing.history import before, latest, rendered
+from portal.releases.browsing.history import before, latest, rendered, tasks_with_files
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.models import Release
@@ -21,8 +21,7 @@ from portal.streams import selectors as streams
 @require_safe
 @guests_welcome
 def compare_releases(request: HttpRequest) -> HttpResponseBase:
-    rows = rendered(request.user).order_by("-window__start", "-pk")
-    tasks = list(dict.fromkeys(rows.values_list("window__task__name", flat=True)))
+    tasks = tasks_with_files(request.user)
     context: dict[str, Any] = {"section": "releases", "tasks": tasks}
     if tasks:
         try:

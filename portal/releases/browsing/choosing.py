@@ -73,8 +73,10 @@ class View:
         if {by, second} == {tables.region_key, COUNTRY} and COUNTRY not in tables.own_keys:
             raise Problem("A place lies in one country: choose one of the two keys.")
         measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", "amount")
-        held = {key for key in tables.keys if asked.get(field_name(key))}
-        if measure == "person" and tables.region_key not in {by, *held}:
+        if measure != "amount":
+            tables.needs_sum(metric)
+        where = held_values(asked, tables, but={by, second})
+        if measure == "person" and not (tables.region_key and tables.region_key in {by, *where}):
             raise Problem(
                 "Inhabitants are known of places only.", hint="Choose a place, or show by place."
             )
@@ -82,7 +84,7 @@ class View:
             metric=metric,
             by=by,
             second=second,
-            where=held_values(asked, tables, but={by, second}),
+            where=where,
             sort=one_of(asked.get("sort", ""), tuple(SORTS), "order", "value"),
             top=_top(asked.get("top", "")),
             layout=one_of(asked.get("layout", ""), tuple(LAYOUTS), "layout", "grouped"),
@@ -171,7 +173,7 @@ def one_of(value: str, known: Iterable[str], what: str, usual: str) -> str:
 def _top(text: str) -> int:
     if not text:
         return _USUAL_TOP
-    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= TOPS[-1]:
+    if text.isascii() and text.isdigit() and len(text) <= 6 and 1 <= int(text) <= TOPS[-1]:
         return int(text)
     raise Problem(
         f"A chart shows 1 to {TOPS[-1]} rows, not {text[:20]!r}.", hint="The table has all."

@@ -97,6 +97,7 @@ def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tup
     found = {str(row.keys[at]): (pick(layout, row, metric), row.suppressed) for row in rows}
     if not shares:
         return found
+    side.tables.needs_sum(metric)
     whole = side.tables.one(metric, side.where)
     if whole is None:
         return {}

@@ -103,7 +103,7 @@ def _did(metric: str, tables: Tables, held: Mapping[str, str], now: Found) -> st
 def _change(
     metric: str, earlier: Tables | None, held: Mapping[str, str], now: Found
 ) -> Change | None:
-    if earlier is None or metric not in earlier.metrics or not set(held) <= set(earlier.keys):
+    if earlier is None or not earlier.has(metric, held):
         return None
     then = earlier.one(metric, held)
     return Change.between(then.number, now.number) if then else None

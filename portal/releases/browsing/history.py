@@ -67,6 +67,12 @@ def rendered(viewer: Viewer) -> QuerySet[Release]:
     return releases_for(viewer).filter(rendering__isnull=False)
 
 
+def tasks_with_files(viewer: Viewer) -> list[str]:
+    """Names of tasks with releases to read, the one released last first; nothing else is read."""
+    rows = rendered(viewer).order_by("-window__start", "-pk")
+    return list(dict.fromkeys(rows.values_list("window__task__name", flat=True)))
+
+
 def tables_before(viewer: Viewer, release: Release) -> Tables | None:
     found = before(viewer, release)
     return Tables(Shown(found)) if found else None

@@ -199,11 +199,13 @@ class _Mapping:
     def _colours(self, key: str, numbers: Mapping[str, Number]) -> dict[str, float]:
         only: Where = {key: list(numbers)}
         if self.view.colour == "share":
+            self.tables.needs_sum(self.view.metric)
             whole = {one: n for one, n, _ in self._numbers(self.tables, key, only, {})}
             shares = {one: share(n, whole[one]).value for one, n in numbers.items() if one in whole}
             return {one: value / 100 for one, value in shares.items() if value is not None}
-        if self.view.colour == "change" and self.before is not None:
-            earlier = self._numbers(self.before, key, only, self.view.where)
+        before, held = self.before, self.view.where
+        if self.view.colour == "change" and before and before.has(self.view.metric, [key, *held]):
+            earlier = self._numbers(before, key, only, held)
             changes = {one: Change.between(n, numbers[one]) for one, n, _ in earlier}
             return {
                 one: change.percent / 100

@@ -10,7 +10,14 @@ from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.comparing import Comparison, Side, compare
 from portal.releases.browsing.headline import Headline, headline
-from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered, tables_before
+from portal.releases.browsing.history import (
+    MOST_WINDOWS,
+    Viewer,
+    latest,
+    rendered,
+    tables_before,
+    tasks_with_files,
+)
 from portal.releases.browsing.tables import Found, Tables
 from portal.releases.charts import Line, Mark, fitted, timeline
 from portal.releases.models import Release
@@ -48,12 +55,8 @@ class Subject:
 
 def tasks_about(viewer: Viewer, subject: Subject) -> list[str]:
     """Names of tasks whose releases have a row for it, the one released last first."""
-    found: dict[str, bool] = {}
-    for release in rendered(viewer).order_by("-window__start", "-pk"):
-        name = release.window.task.name
-        if name not in found:
-            found[name] = bool(subject.key(Tables(Shown(release))))
-    return [name for name, has_it in found.items() if has_it]
+    newest = ((name, latest(viewer, name)) for name in tasks_with_files(viewer))
+    return [name for name, found in newest if found and subject.key(Tables(Shown(found)))]
 
 
 @dataclass(frozen=True)
@@ -111,9 +114,11 @@ class Told:
 
     def since(self) -> Comparison | None:
         """By the first free key, with the window before."""
-        if self.earlier is None or not self.free_keys or self.metric not in self.earlier.metrics:
+        if self.earlier is None or not self.free_keys:
             return None
         by = self.free_keys[0]
+        if not self.earlier.has(self.metric, [*self.where, by]):
+            return None
         now = Side(_label(self.release), self.tables, self.where)
         then = Side(_label(self.earlier.shown.release), self.earlier, self.where)
         return compare(now, then, metric=self.metric, by=by, values=self.tables.domain(by))
@@ -124,7 +129,7 @@ class Told:
         if not self.subject.region or not country or not self.free_keys:
             return None
         by, whole = self.free_keys[0], Subject.of_country(self.subject.country)
-        if whole is None:
+        if whole is None or self.tables.is_ratio(self.metric):
             return None
         here = Side(self.subject.name, self.tables, self.where)
         there = Side(whole.name, self.tables, {country: whole.value, **self.held})
@@ -139,7 +144,7 @@ class Told:
         found = []
         for release in reversed(rows.order_by("-window__start")[:MOST_WINDOWS]):
             tables = Tables(Shown(release))
-            if self.metric in tables.metrics and set(self.where) <= set(tables.keys):
+            if tables.has(self.metric, self.where):
                 one = tables.one(self.metric, self.where)
                 found += [(release, one)] if one else []
         return found

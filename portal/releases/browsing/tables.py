@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,17 @@ class Tables:
         named = tuple(published_columns(self.shown.config))
         return (*named, EMISSIONS) if self.shown.config.post_processing else named
 
+    def is_ratio(self, metric: str) -> bool:
+        return any(derived.name == metric for derived in self.shown.config.derived)
+
+    def needs_sum(self, metric: str) -> None:
+        """A Problem for a ratio: it has neither shares nor inhabitants to be divided among."""
+        if self.is_ratio(metric):
+            raise Problem(
+                f"{metric} is a ratio, so there are no shares of it.",
+                hint="Choose one of the sums it is made of.",
+            )
+
     @property
     def region_key(self) -> str:
         return self.shown.region_key
@@ -64,12 +75,20 @@ class Tables:
         found = (k.name for k in self.shown.config.keys if kind_of_domain(k.domain) == "countries")
         return next(found, COUNTRY if COUNTRY in self.keys else "")
 
+    def has(self, metric: str, keys: Iterable[str]) -> bool:
+        """Whether it can be asked for by these keys: an earlier revision had its own."""
+        return metric in self.metrics and set(keys) <= set(self.keys)
+
     def unit(self, metric: str) -> str:
         return unit_of(metric, self.shown.config.streams)
 
     def domain(self, key: str) -> Sequence[str]:
-        """The values of a key that is no place, in their order."""
-        return self.shown.values(key)
+        """The values of a key, in their order.
+
+        Read from the release: the streams that are installed now may have other ones.
+        """
+        file = self.file([key], self.metrics[0])
+        return [str(value) for value in self.shown.layout(file).values(key)]
 
     def file(self, keys: Sequence[str], metric: str) -> TableFile:
         """The table with these keys and no others."""
