@@ -33,7 +33,7 @@ def scaled(number: Number, factor: float) -> Number:
     if number.value is None:
         return number
     return replace(
-        number, value=number.value * factor, half_width=(number.half_width or 0.0) * factor
+        number, value=number.value * factor, half_width=(number.half_width or 0.0) * abs(factor)
     )
 
 

@@ -83,4 +83,5 @@ def _places(half_width: float) -> int:
 
 
 def _written(number: float, places: int) -> str:
-    return f"{round(number, places):,.{max(places, 0)}f}".replace("-", "−")
+    written = f"{round(number, places):,.{max(places, 0)}f}"
+    return written.replace("-", "−").replace("inf", "∞")

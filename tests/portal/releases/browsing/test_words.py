@@ -7,7 +7,7 @@ import pytest
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.measuring import share
+from portal.releases.browsing.measuring import scaled, share
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import Number
 
@@ -25,6 +25,7 @@ def number(value: float | None, half_width: float | None = None) -> Number:
         (0, 0, "0 ± 0 km"),
         (0.0123, 0.0012, "0.0123 ± 0.0012 km"),
         (5, 1e7, "0 ± 10,000,000 km"),
+        (5, math.inf, "5 ± ∞ km"),
         (None, None, "not shown"),
     ],
 )
@@ -88,3 +89,7 @@ def test_a_share_of_what_may_be_nothing_is_not_known():
 )
 def test_columns_in_plain_words(column, unit, said):
     assert spoken(column, unit) == said
+
+
+def test_half_widths_have_no_sign():
+    assert scaled(number(3.0, 2.0), -2.0).half_width == 4.0
