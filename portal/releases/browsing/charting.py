@@ -20,6 +20,8 @@ from portal.streams import selectors as streams
 WIDE, HALF = 900, 440
 # Series beyond this cannot be told apart.
 _MOST_SERIES = 9
+# A key of more values has only the largest of them as series; those of a day's hours are all there.
+_MOST_VALUES = 50
 _MOST_PLACES = 50_000
 
 
@@ -164,7 +166,9 @@ class _Charting:
         if not view.second or not firsts:
             return []
         if view.second != tables.country_key:
-            return list(tables.domain(view.second))
+            values = list(tables.domain(view.second))
+            if len(values) <= _MOST_VALUES:
+                return values
         _, rows = tables.rows([view.second], view.metric, sort=view.metric, count=_MOST_SERIES)
         return [str(row.keys[0]) for row in rows]
 

@@ -4,6 +4,7 @@ import pytest
 from django.http import QueryDict
 
 from aggregation.errors import Problem
+from portal.releases.browsing import charting
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View, field_name
 from portal.streams import selectors as streams
@@ -99,6 +100,13 @@ def test_per_inhabitant_counts_people_of_the_place(tables):
     each = chart_of(view(f"metric=distance_km&region={PARIS}&measure=person", tables), tables)
     ratio = plain.lines[0][0].number.value / each.lines[0][0].number.value
     assert ratio * 1000 == pytest.approx(streams.place(PARIS).population)
+
+
+def test_of_many_values_the_largest_are_series(tables, monkeypatch):
+    monkeypatch.setattr(charting, "_MOST_VALUES", 3)
+    monkeypatch.setattr(charting, "_MOST_SERIES", 2)
+    largest = tables.domain("activity")[::-1][:2]
+    assert chart_of(view("by=region&second=activity", tables), tables).series == tuple(largest)
 
 
 def test_in_order_of_names(tables):
