@@ -100,7 +100,8 @@ def _width(half_width: float) -> str:
 
 
 def _written(number: float, places: int) -> str:
-    return f"{round(number, places):,.{max(places, 0)}f}".replace("-", "−")
+    written = f"{round(number, places):,.{max(places, 0)}f}"
+    return written.replace("-", "−").replace("inf", "∞")
 
 
 @register.filter

@@ -10,6 +10,7 @@ from portal.releases.browsing.change import Change
 from portal.releases.browsing.measuring import scaled, share
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import Number
+from portal.releases.templatetags.release_words import interval
 
 
 def number(value: float | None, half_width: float | None = None) -> Number:
@@ -93,3 +94,7 @@ def test_columns_in_plain_words(column, unit, said):
 
 def test_half_widths_have_no_sign():
     assert scaled(number(3.0, 2.0), -2.0).half_width == 4.0
+
+
+def test_an_endless_interval_is_written_so():
+    assert "± ∞" in interval(number(5.0, math.inf))
