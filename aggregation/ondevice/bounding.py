@@ -13,14 +13,11 @@ afterwards: unless every −K ≤ q ≤ K and Σ|q| ≤ K, the device sends the 
 q first matters: the smallest int64 is its own absolute value, and sums of huge ones wrap.
 
 It works on ragged batches, so that studies over millions of devices run the very code that phones
-run. What comes out for a device does not depend on its batch. A phone is a batch of one, and most
-have a shorter way to the same integers, in plain numbers: the same operations in the same order,
-and the same comparison at the end.
+run. A phone is a batch of one; what comes out for a device does not depend on its batch.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +26,6 @@ from numpy.typing import NDArray
 from aggregation.mechanisms.interface import Arithmetic
 from aggregation.protocol.part import Floats, Integers, Part, Parts
 
-# numpy adds up so many numbers, and more, in another order than one after the other.
-_ADDED_IN_ORDER = 8
 # Devices bounded at a time: their rows stay in the processor's cache.
 _CHUNK = 1 << 14
 # Clip sums held at a time, where each device has one per share.
@@ -53,47 +48,8 @@ class Rows:
 
 def bound_one(arithmetic: Arithmetic, ranks: Integers, values: Floats, *, max_rows: int) -> Part:
     """Bound one device's rows."""
-    if _is_plain(arithmetic, ranks, values, max_rows):
-        return _bound_plainly(arithmetic, ranks, values)
     offsets = np.array([0, len(ranks)], dtype=np.int64)
     return bound(arithmetic, Rows(offsets, ranks, values), max_rows=max_rows)[0]
-
-
-def _is_plain(arithmetic: Arithmetic, ranks: Integers, values: Floats, max_rows: int) -> bool:
-    """One clip for all, nothing to choose from, to sort or to add up; and few metrics, as numpy
-    adds up many in another order."""
-    few = len(ranks) <= max_rows and values.shape[1] < _ADDED_IN_ORDER
-    return few and arithmetic.shares == 1 and bool((ranks[1:] > ranks[:-1]).all())
-
-
-def _bound_plainly(arithmetic: Arithmetic, ranks: Integers, values: Floats) -> Part:
-    """See the top of this file: t, z, limit, f, q, and the comparison."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows becomes a zero update
-        u: list[list[float]] = arithmetic.encode(ranks, values).tolist()
-    units, bound = arithmetic.units, arithmetic.sensitivity
-    total = 0.0
-    for row in u:
-        size = 0.0
-        for x in row:  # not `sum`, which adds up floats in its own way from Python 3.12 on
-            size += abs(x)
-        total += size
-    factor = _plain_factor(total, sum(x != 0 for row in u for x in row), units)
-    if factor is None:
-        return Part.zero(values.shape[1])
-    q = [[round(x * factor) for x in row] for row in u]
-    kept = [index for index, row in enumerate(q) if any(row)]
-    within = all(-bound <= x <= bound for row in q for x in row)
-    if not kept or not within or sum(abs(x) for row in q for x in row) > bound:
-        return Part.zero(values.shape[1])
-    return Part(ranks[kept].astype(np.uint32), np.array([q[i] for i in kept], dtype=np.int64))
-
-
-def _plain_factor(total: float, nonzero: int, units: int) -> float | None:
-    """What each u is multiplied by; nothing if the device must send zero."""
-    limit = units - nonzero / 2 - 1
-    if not math.isfinite(total) or limit <= 0:
-        return None
-    return float(units) if total * units <= limit else limit / total
 
 
 def bound(arithmetic: Arithmetic, rows: Rows, *, max_rows: int) -> Parts:

@@ -84,9 +84,8 @@ def test_the_comparison_alone_keeps_the_bound(
     times: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Were the scaling wrong, the device would send zero: the guarantee does not rest on it."""
-    scaling, plain = bounding._factors, bounding._plain_factor
+    scaling = bounding._factors
     monkeypatch.setattr(bounding, "_factors", lambda *given: times * scaling(*given))
-    monkeypatch.setattr(bounding, "_plain_factor", lambda *given: times * plain(*given))
     assert not bounded(PLAIN, [[3.0], [4.0], [5.0]]).values.any()
 
 
@@ -229,18 +228,6 @@ def test_what_comes_out_for_a_device_does_not_depend_on_its_batch(kind: str, met
         assert_bounded(alone)
         assert parts[device].ranks.tolist() == alone.ranks.tolist()
         assert parts[device].values.tolist() == alone.values.tolist()
-
-
-@given(kind=kinds, values=rows_of_numbers)
-def test_the_short_way_of_a_phone_leads_to_the_same_integers(kind: str, values: list) -> None:
-    arithmetic = BUILT[kind]
-    array = np.array(values, dtype=np.float64).reshape(len(values), len(arithmetic.metrics))
-    rows = Rows(np.array([0, len(array)]), np.arange(len(array)), array)
-    ours, batch = bounded(arithmetic, values), bound(arithmetic, rows, max_rows=64)[0]
-    assert ours.ranks.tolist() == batch.ranks.tolist()
-    assert ours.values.tolist() == batch.values.tolist()
-    assert (ours.ranks.dtype, ours.values.dtype) == (batch.ranks.dtype, batch.values.dtype)
-    assert ours.values.shape == batch.values.shape
 
 
 def test_a_batch_larger_than_a_chunk_is_bounded_device_by_device() -> None:
