@@ -20,6 +20,8 @@ from typing import IO
 
 NO_TESTS = 5
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
+# Half of the time of all tests with processes of their own.
+LONG = ["tests/faults", "tests/devices_sim/simulation"]
 # One system for both workers, and tests of very different length.
 STEALING = ["-n", "2", "--dist", "worksteal"]
 
@@ -27,7 +29,7 @@ STEALING = ["-n", "2", "--dist", "worksteal"]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", choices=["everyday", "full"], default="everyday")
-    parser.add_argument("--only", default="parallel,browser,postgresql,solo,faults")
+    parser.add_argument("--only", default="parallel,browser,postgresql,solo,long")
     arguments, rest = parser.parse_known_args()
     common = ["--size", arguments.size, "-q", *rest]
     calls = {
@@ -35,8 +37,8 @@ def main() -> int:
         # Apart: a browser's event loop stays in its process and gets in the way of async views.
         "browser": [*STEALING, "-m", "not solo", *common, "tests/browser"],
         "postgresql": [*PARALLEL, "-m", "databases and not solo", *common],
-        "solo": ["-m", "solo", "--ignore=tests/faults", *common],
-        "faults": [*common, "tests/faults"],
+        "solo": ["-m", "solo", *(f"--ignore={path}" for path in LONG), *common],
+        "long": ["-m", "solo", *common, *LONG],
     }
     chosen = arguments.only.split(",")
     codes = {}
@@ -48,7 +50,7 @@ def main() -> int:
                 codes["postgresql"] = pytest(
                     calls["postgresql"], TEST_DATABASE_URL=address
                 ).finish()
-        last = [n for n in ("solo", "faults") if n in chosen]
+        last = [n for n in ("solo", "long") if n in chosen]
         together = {name: pytest(calls[name], aloud=name == last[0]) for name in last}
         codes |= {name: call.finish() for name, call in together.items()}
     failed = [name for name, code in codes.items() if code not in (0, NO_TESTS)]

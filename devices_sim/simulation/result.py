@@ -75,6 +75,20 @@ class Result:
     def double_counts(self) -> int:
         return sum(window.double for window in self.windows)
 
+    def failures(self) -> list[str]:
+        """Why no release of this simulation can be believed; none where all is well."""
+        found = []
+        if self.double_counts:
+            found.append("DOUBLE COUNTS: the once-only rule is broken, and no release above holds.")
+        for window in self.windows:
+            name = f"{window.task} {window.window}"
+            if window.strange and not self.report.bad:
+                found.append(f"{name}: {window.strange:,} updates are counted that nobody sent.")
+            if window.sent and not window.counted:
+                found.append(f"{name}: nothing of what was sent is seen to count, so double counts "
+                             "would not be seen, either.")  # fmt: skip
+        return found
+
     @property
     def processor_seconds(self) -> float:
         """Of the processes with phones."""
@@ -107,8 +121,7 @@ class Result:
         for window in self.windows:
             yield from window.lines()
         yield f"double counts: {self.double_counts:,}; lost: {self.lost:,}"
-        if self.double_counts:
-            yield "DOUBLE COUNTS: the once-only rule is broken, and no release above holds."
+        yield from self.failures()
         yield "refused by the server: " + (_counts(self.refused) or "nothing")
         yield "peak memory, and time of a processor, by process:"
         for name, cost in self.costs.items():
@@ -134,6 +147,7 @@ class Result:
             "processor_seconds_of_phones": round(self.processor_seconds, 1),
             "double_counts": self.double_counts,
             "lost": self.lost,
+            "failures": self.failures(),
             "bytes_per_query": _percentiles(report.both),
             "milliseconds_per_query": _percentiles(report.took),
             "joules_per_query": {name: round(j, 2) for name, j in self._joules().items()},

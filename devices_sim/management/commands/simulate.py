@@ -68,7 +68,7 @@ class Command(BaseCommand):
             )
             result = simulate(plan, Progress(start=plan.start, end=plan.end))
         print(result.json() if options["json"] else "\n".join(result.lines()))
-        if result.double_counts:
+        if result.failures():
             raise SystemExit(1)
 
 
