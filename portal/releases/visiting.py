@@ -7,8 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.cache import patch_vary_headers
 
 View = Callable[..., HttpResponseBase]
+# What asks for a part of a page at the page's own address. No cache may take one for the other.
+_PARTS = ("HX-Request", "X-Suggest")
 
 
 def guests_welcome(view: View) -> View:
@@ -17,12 +20,17 @@ def guests_welcome(view: View) -> View:
     @wraps(view)
     def visited(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
-            return view(request, *args, **kwargs)
+            return _varied(view(request, *args, **kwargs))
         if not settings.PUBLIC_RELEASES:
             return redirect_to_login(request.get_full_path())
         try:
-            return view(request, *args, **kwargs)
+            return _varied(view(request, *args, **kwargs))
         except Http404:
             return redirect_to_login(request.get_full_path())
 
     return visited
+
+
+def _varied(response: HttpResponseBase) -> HttpResponseBase:
+    patch_vary_headers(response, _PARTS)
+    return response

@@ -18,7 +18,7 @@ from portal.tasks.rights import require_role
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
 # Words that are addresses below /tasks.
-_TAKEN = frozenset({"new"})
+_TAKEN = frozenset({"compare", "new"})
 _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
 
 

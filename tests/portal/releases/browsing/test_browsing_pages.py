@@ -53,6 +53,8 @@ def test_a_chart_alone_is_what_a_form_asks_for(client, released):
     part = client.get(f"{AT}?by=region", headers={"HX-Request": "true"}).content.decode()
     assert "<svg" in part
     assert "<main" not in part
+    # Nor does a cache take the one for the other.
+    assert "HX-Request" in client.get(AT).headers["Vary"]
 
 
 def test_a_bad_address_is_told_and_something_is_shown(client, released):
