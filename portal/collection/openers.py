@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -23,8 +24,14 @@ from aggregation.protocol.sealing import Helper, SealedUpdate, open_with
 
 # Fewer are opened sooner than they are sent.
 LEAST_SHARE = 16
-# Machine seconds: a child that takes longer for a share is given up.
-_PATIENCE_SECONDS = 10
+# Machine seconds for a batch, well below those after which a silent session is declared dead: what
+# children have not done by then is opened here.
+_PATIENCE_SECONDS = 4.0
+# For each child at least, when others have used up the time.
+_LEAST_SECONDS = 0.05
+
+# Of the environment: where Python finds itself.
+_NEEDED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")
 
 Opened = list[bytes | None]
 _opened = msgspec.msgpack.Decoder(Opened)
@@ -105,11 +112,12 @@ def _shared(
     size = -(-len(batch) // len(children))
     shares = [batch[at : at + size] for at in range(0, len(batch), size)]
     pairs = list(zip(children, shares, strict=False))
+    until = time.monotonic() + _PATIENCE_SECONDS
     for child, share in pairs:
-        child.ask(msgspec.msgpack.encode((private, info, share)))
+        child.ask(msgspec.msgpack.encode((private, info, share)), until)
     found: Opened = []
     for child, share in pairs:
-        answer = child.answer()
+        answer = child.answer(until)
         if answer is None or len(answer) != len(share):
             answer = open_with(private, info, share)
         found.extend(answer)
@@ -123,35 +131,48 @@ class _Child:
         self.term = term
         ours, theirs = socket.socketpair()
         with theirs:
-            patience = struct.pack("ll", _PATIENCE_SECONDS, 0)
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
-            self._line = Connection(ours.detach())
+            self._socket = ours
+            self._line = Connection(ours.fileno())
             number = theirs.fileno()
             command = [sys.executable, "-m", "aggregation.sessions.child", str(number)]
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
-                command, cwd=settings.BASE_DIR, pass_fds=[number], stdin=subprocess.DEVNULL
+                command,
+                cwd=settings.BASE_DIR,
+                # Nothing of the worker's secrets and addresses.
+                env={name: os.environ[name] for name in _NEEDED if name in os.environ},
+                pass_fds=[number],
+                stdin=subprocess.DEVNULL,
             )
         self.is_well = True
 
-    def ask(self, order: bytes) -> None:
+    def ask(self, order: bytes, until: float) -> None:
         try:
+            self._wait(socket.SO_SNDTIMEO, until)
             self._line.send_bytes(order)
         except OSError:
             self.end()
 
-    def answer(self) -> Opened | None:
-        """What it opened; nothing if it cannot any more."""
+    def answer(self, until: float) -> Opened | None:
+        """What it opened; nothing if it cannot any more, or not by then."""
         if not self.is_well:
             return None
         try:
+            self._wait(socket.SO_RCVTIMEO, until)
             return _opened.decode(self._line.recv_bytes())
         except (OSError, EOFError, msgspec.MsgspecError):
             self.end()
             return None
 
+    def _wait(self, which: int, until: float) -> None:
+        """The kernel ends a call that takes longer."""
+        seconds = max(until - time.monotonic(), _LEAST_SECONDS)
+        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))
+        self._socket.setsockopt(socket.SOL_SOCKET, which, limit)
+
     def end(self) -> None:
         self.is_well = False
+        if self._socket.fileno() >= 0:
+            self._socket.detach()  # the line closes it
         self._line.close()
         self._process.kill()
         self._process.wait()

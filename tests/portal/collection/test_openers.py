@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,13 +96,26 @@ def test_one_that_does_not_answer_is_given_up(openers, keys, monkeypatch):
     assert frozen.returncode == -signal.SIGKILL
 
 
+def test_all_that_do_not_answer_are_waited_for_together(openers, keys, monkeypatch):
+    """Their shares are too large for the line, so that asking waits, too."""
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.5)
+    small = sealed(keys, 64)
+    opened(keys, openers, small)
+    for child in openers._idle:
+        os.kill(child._process.pid, signal.SIGSTOP)
+    large = [(one, bytes(20_000)) for one, _ in sealed(keys, 64)]
+    began = time.monotonic()
+    assert openers.open_all(b"0" * 32, b"", large) == [None] * 64
+    assert time.monotonic() - began < 4  # a guard against waiting for one after the other
+
+
 def test_an_answer_that_nobody_took_is_none_to_the_next(openers, keys, monkeypatch):
     """A session that fails between question and answer leaves no child with its updates behind."""
     batch = sealed(keys, 64)
     opened(keys, openers, batch)
     asked = [child._process for child in openers._idle]
 
-    def fails(_child: object) -> None:
+    def fails(_child: object, _until: float) -> None:
         raise MemoryError
 
     with monkeypatch.context() as failing:
