@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mayfly-pictures-") as folder:
         data = Path(folder)
         SimulatedClock(data / "clock.json").start(first - timedelta(hours=1), speed=0)
-        system = start_system(data)
+        system = start_system(data, MAYFLY_SCENARIO="demo", MAYFLY_HEARTBEAT_SECONDS="2")
         try:
             second = f"{first + timedelta(days=7):%Y-%m-%d}"
             made = data / "releases" / "weekly-trips" / second / "manifest.json"
