@@ -105,9 +105,12 @@ class Person:
         return self.phone.machine() < self.phone.quiet_until
 
     def waits_for(self) -> str | None:
-        """The session that has its update; nothing if there is something to do."""
-        queued = [one for one in self.on_its_way if one.stage is Stage.QUEUED]
-        return queued[0].session if queued else None
+        """The session whose end it awaits; nothing if there is something to do.
+
+        It has the update in its queue, or had no queue when it was sent one.
+        """
+        waiting = [one for one in self.on_its_way if one.stage is not Stage.STORED]
+        return waiting[0].session if waiting else None
 
     def travel(self, moment: datetime, catalog: Catalog) -> None:
         """One trip in the region of this phone alone, of a length that no other trip has."""

@@ -10,6 +10,7 @@ import asyncio
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -112,7 +113,7 @@ class Scenario:
         deadline = time.monotonic() + WITHIN_SECONDS
         while not (found := await asyncio.to_thread(condition)):
             awaited = await asyncio.to_thread(self._unsettled, people)
-            assert time.monotonic() < deadline, self._lament(f"{len(awaited)} do not come to rest")
+            assert time.monotonic() < deadline, self._lament(self._restless(awaited))
             await wake(awaited)
             await asyncio.sleep(0.1)
         return found
@@ -155,6 +156,23 @@ class Scenario:
 
     def log_says(self, words: str) -> bool:
         return words in self.world.parts.log.read_text(errors="replace")
+
+    def _restless(self, people: Sequence[Person]) -> str:
+        """How many do not come to rest, and how they are."""
+        sessions = self.world.sessions()
+        how: Counter[tuple[object, ...]] = Counter()
+        for one in people:
+            asked = one.waits_for()
+            last = self.world.last(asked, sessions) if asked else None
+            how[
+                (
+                    "quiet" if one.is_quiet else "free",
+                    tuple(str(pending.stage) for pending in one.on_its_way),
+                    f"{last.state} on {last.worker}" if last else "waits for nobody",
+                    tuple(entry.kind for entry in one.phone.load().log)[-4:],
+                )
+            ] += 1
+        return f"{len(people)} do not come to rest: {dict(how)}"
 
     def _lament(self, what: str) -> str:
         return f"{self.fault}: {what}.\n{_tail(self.world.parts.log)}"
