@@ -77,6 +77,7 @@ LOGOUT_REDIRECT_URL = "login"
 INSTALLED_APPS = [
     "portal",
     "portal.pages",
+    "portal.lab",
     "portal.releases",
     "portal.collection",
     "portal.tasks",
