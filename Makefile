@@ -5,6 +5,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 PORT ?= 8000
 SIZE ?= everyday
+APT := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends fonts-dejavu-core
 
 # The newest Python we support that is here (override with make PYTHON=…).
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
@@ -63,12 +64,12 @@ $(VENV)/installed-tests: requirements.txt tests/requirements.txt | $(VENV)/pytho
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
 	@touch $(VENV)/installed $@
 
-# Chromium through apt where that can be had; without it the browser tests skip with a sentence,
-# except in CI, where they must run.
+# Chromium through apt where that can be had (its headless shell, where the distribution has one);
+# without it the browser tests skip with a sentence, except in CI, where they must run.
 browser:
-	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \
-	|| { command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && echo "mayfly: installing chromium" \
-	&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
+	@command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \
+	|| { command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && echo "mayfly: installing chromium" && apt-get update -qq \
+	&& { $(APT) chromium-headless-shell >/dev/null 2>&1 || $(APT) chromium >/dev/null; }; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
 .PHONY: run setup test deep bench screenshots lint clean help browser

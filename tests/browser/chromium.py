@@ -3,7 +3,9 @@
 import shutil
 
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The headless shell is the same engine without the window around a page, which no test looks at
+# and which takes three quarters of the processor time of opening one.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def chromium_path() -> str | None:
