@@ -8,9 +8,11 @@ our own, is a refusal.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec import UNSET
 
 from aggregation.compiler import bounds
 from aggregation.compiler.analysis import Analyst, streams_read
@@ -18,10 +20,10 @@ from aggregation.compiler.assemble import device_query, keys_of, reads_of, unuse
 from aggregation.compiler.derive import derive
 from aggregation.compiler.diagnostics import Diagnostic, Finding
 from aggregation.compiler.explain import Explanation, explain
-from aggregation.compiler.guard import fields, plan, warnings
+from aggregation.compiler.guard import fields, plan, step, warnings
 from aggregation.compiler.guard.cost import expanded_size
 from aggregation.compiler.guard.output import ClientQuery
-from aggregation.compiler.guard.plan import Plan
+from aggregation.compiler.guard.plan import Plan, PlanRule
 from aggregation.compiler.guard.server import ServerQuery
 from aggregation.compiler.guard.warnings import Reviewed
 from aggregation.compiler.prepare import prepared_columns, table_columns
@@ -96,11 +98,15 @@ class _Compilation:
         device = device_query(client.main, server, planned.derivation.coordinates)
         sql = render(device)
         self._prepare(sql, device, planned)
+        made = self._made(planned, server)
         self._warn(client, server, planned)
-        if self.verdicts.refused:
+        if made is None or self.verdicts.refused:
             return self._refused()
-        task = self._client_task(sql, device, planned, eligibility)
-        config = self._server_config(task, planned)
+        task = self._client_task(sql, device, made, eligibility)
+        if self.spec.step is not UNSET:
+            stepped = step.Stepped(planned, self.spec.step)
+            task = msgspec.structs.replace(task, step=stepped.step)
+        config = self._server_config(task, made)
         return Compiled(
             client_task=task,
             server_config=config,
@@ -158,14 +164,28 @@ class _Compilation:
         return sql
 
     def _plan(self, server: ServerQuery) -> Plan:
+        """What the queries come to."""
         keys = keys_of(server, self.catalog)
         taken = [*(k.name for k in keys), WINDOW]
-        derivation = derive(server.measures(), taken)
-        planned = Plan(self.spec, self.catalog, keys, derivation)
-        for rule in plan.RULES:
+        return Plan(self.spec, self.catalog, keys, derive(server.measures(), taken))
+
+    def _made(self, planned: Plan, server: ServerQuery) -> Plan | None:
+        """What leaves the device, judged; nothing where a step makes nothing of it."""
+        if self.spec.step is UNSET:
+            self._judge_plan(planned, server, plan.RULES)
+            return planned
+        self._judge_plan(planned, server, (plan.cells, plan.columns))
+        stepped = step.Stepped(planned, self.spec.step)
+        for rule in step.RULES:
+            self.verdicts.give(rule.__name__, "spec", rule(stepped))
+        if stepped.made is not None:
+            self._judge_plan(stepped.made, server, plan.RULES)
+        return stepped.made
+
+    def _judge_plan(self, planned: Plan, server: ServerQuery, rules: Iterable[PlanRule]) -> None:
+        for rule in rules:
             findings = [_placed(f, server) for f in rule(planned)]
             self.verdicts.give(rule.__name__, self._part, findings)
-        return planned
 
     def _prepare(self, sql: str, device: Select, planned: Plan) -> None:
         if expanded_size(device) > 2 * bounds.MAX_EXPANDED:

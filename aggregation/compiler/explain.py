@@ -7,6 +7,7 @@ so it says what will happen and not what was meant to.
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET
 
 from aggregation.protocol.anonymization import (
     BudgetSplit,
@@ -15,8 +16,9 @@ from aggregation.protocol.anonymization import (
     Mechanism,
     Rotated,
 )
-from aggregation.protocol.client_task import ClientTask, Key
+from aggregation.protocol.client_task import ClientTask, Key, Step
 from aggregation.protocol.server_config import ServerConfig
+from aggregation.protocol.steps import BUCKETS, SliceNorms
 from aggregation.protocol.windows import Unit
 
 _WEEKLY = {Unit.HOUR: 168, Unit.DAY: 7, Unit.WEEK: 1, Unit.MONTH: 1}
@@ -66,7 +68,21 @@ def _on_the_phone(task: ClientTask) -> str:
         f"Each phone of {who} will run one query per complete {unit}, once for each {unit}, "
         f"at most {_times(task.schedule.max_runs_per_day)} a day, while {conditions}."
     )
-    return f"{first} It reads {reads}. {_eligibility(task)}".strip()
+    step = "" if task.step is UNSET else f"{_step(task.step)} "
+    return f"{first} It reads {reads}. {step}{_eligibility(task)}".strip()
+
+
+def _step(step: Step) -> str:
+    """What becomes of the query's rows, which themselves stay on the phone."""
+    norms = step.norms
+    if isinstance(norms, SliceNorms):
+        what = f"how much of {_list(step.metrics)} it has{_in_slices(norms.by)}"
+    else:
+        what = f"how much it has in all, {_list(step.metrics)} divided by public scales"
+    return (
+        f"A built-in step then finds {what}, and keeps only which of {BUCKETS} sizes that is: "
+        f"the query's own numbers stay on the phone."
+    )
 
 
 def _reads(stream: str, columns: tuple[str, ...]) -> str:
@@ -87,7 +103,8 @@ def _eligibility(task: ClientTask) -> str:
 
 
 def _leaves_the_phone(task: ClientTask) -> str:
-    keys = "; ".join(_key(key) for key in task.keys) or "no keys"
+    maker = "query" if task.step is UNSET else "step"
+    keys = "; ".join(_key(key, maker) for key in task.keys) or "no keys"
     return (
         f"What leaves the phone is at most {_counted(task.max_rows, 'row')}, each with {keys}, "
         f"the {task.window_unit}, and {_list(task.metrics)}: whole numbers, bounded together, "
@@ -95,11 +112,11 @@ def _leaves_the_phone(task: ClientTask) -> str:
     )
 
 
-def _key(key: Key) -> str:
+def _key(key: Key, maker: str) -> str:
     if key.values is not None:
         shown = ", ".join(str(v) for v in key.values[:_SHOWN])
         more = ", …" if key.count > _SHOWN else ""
-        return f"{key.name} (made by the query: {shown}{more})"
+        return f"{key.name} (made by the {maker}: {shown}{more})"
     return f"{key.name} (one of {key.count:,} declared values)"
 
 

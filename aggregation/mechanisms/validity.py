@@ -97,17 +97,20 @@ def scale_findings(
     """Every (slice, metric) has a positive scale."""
     found = slice_findings("scales", scales, columns, cells)
     for name, row in scales.items():
-        found += _metric_findings(f"scales.{name}", row, metrics)
+        found += metric_findings(f"scales.{name}", row, metrics, what="scale")
         for metric, value in row.items():
             what = f"The scale of {metric} in {name!r}"
             found += number_findings(f"scales.{name}.{metric}", value, what=what)
     return found
 
 
-def _metric_findings(field: str, row: Collection[str], metrics: Sequence[str]) -> Iterator[Finding]:
+def metric_findings(
+    field: str, row: Collection[str], metrics: Sequence[str], *, what: str
+) -> Iterator[Finding]:
+    """Every metric is given, and nothing else."""
     for metric in metrics:
         if metric not in row:
-            message = f"{field} has no scale for the metric {metric!r}."
+            message = f"{field} has no {what} for the metric {metric!r}."
             yield Finding(f"{field}.{metric}", message, f"Add one for {metric!r}.")
     for metric in row:
         if metric not in metrics:

@@ -4,6 +4,8 @@ The query runs once per window, over events of that window only, and the runtime
 window itself: no query can move an event to another window or hide that it did. Each window is
 bounded on its own, as the guarantee is per (device, window).
 
+Where the task has a built-in step, it turns the query's rows into those that are bounded (`step`).
+
 The output contract. A row whose keys lie outside their domains, or that names another window, is
 dropped. Rows of one cell are summed, because the server's query sums all rows of all devices.
 NULL metrics count as nothing, as in SQL's SUM. Anything else (text or blobs as metrics, infinities,
@@ -16,12 +18,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from msgspec import UNSET
 
 from aggregation.errors import Problem
 from aggregation.mechanisms import build_for
 from aggregation.ondevice.bounding import bound_one
 from aggregation.ondevice.events import Event, StreamLoader
 from aggregation.ondevice.sandbox import QueryFailed, Row, Sandbox
+from aggregation.ondevice.step import prepared_step
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.part import Floats, Integers, Part
 from aggregation.protocol.ranks import Cells
@@ -44,12 +48,17 @@ class PreparedTask:
 
     def __init__(self, task: ClientTask, catalog: Catalog) -> None:
         self._loaders = _loaders(task, catalog)
-        self._cells = Cells.of(task.keys, catalog.domain)
-        self._arithmetic = build_for(task.mechanism, self._cells, task.metrics)
+        made = Cells.of(task.keys, catalog.domain)
+        self._arithmetic = build_for(task.mechanism, made, task.metrics)
         self._max_rows = task.max_rows
         self._unit = task.window_unit
         self._metrics = len(task.metrics)
-        self._columns = len(task.keys) + 1 + self._metrics
+        step = task.step
+        # The cells and columns of the query, which a step makes into those of the task.
+        self._cells = made if step is UNSET else Cells.of(step.keys, catalog.domain)
+        self._values = self._metrics if step is UNSET else len(step.metrics)
+        self._step = None if step is UNSET else prepared_step(task, step, self._cells)
+        self._columns = len(self._cells.names) + 1 + self._values
         tables = [loader.table for loader in self._loaders.values()]
         self._sandbox = Sandbox(tables, task.sql, max_rows=_most_rows(self._cells))
 
@@ -71,7 +80,8 @@ class PreparedTask:
             for name, loader in self._loaders.items()
         }
         found = self._sandbox.run(rows, columns=self._columns)
-        return self._contract(found, window.id)
+        ranks, values = self._contract(found, window.id)
+        return self._step.rows(ranks, values) if self._step else (ranks, values)
 
     def _contract(self, found: list[Row], window_id: str) -> tuple[Integers, Floats]:
         """Cells in order of rank, and their metric values, of rows that keep the contract."""
@@ -84,7 +94,7 @@ class PreparedTask:
                 cells[rank] = _added(cells[rank], numbers) if rank in cells else numbers
         ranks = sorted(cells)
         values = np.array([cells[rank] for rank in ranks], dtype=np.float64)
-        return np.array(ranks, dtype=np.int64), values.reshape(len(ranks), self._metrics)
+        return np.array(ranks, dtype=np.int64), values.reshape(len(ranks), self._values)
 
 
 def _loaders(task: ClientTask, catalog: Catalog) -> dict[str, StreamLoader]:

@@ -11,7 +11,8 @@ import hashlib
 import msgspec
 
 from aggregation.protocol.anonymization import Mechanism
-from aggregation.protocol.domains import Value
+from aggregation.protocol.domains import Domain, Value
+from aggregation.protocol.steps import BUCKET, BUCKETS, DEVICES, METRIC, Norms, SliceNorms
 from aggregation.protocol.windows import Unit
 
 
@@ -41,6 +42,35 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     conditions: tuple[str, ...]
 
 
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device makes of its query's result before bounding it: its norms, in buckets.
+
+    The task's own keys and metrics are those of what the step makes; a device refuses others.
+    """
+
+    # Of the query's result.
+    keys: tuple[Key, ...]
+    metrics: tuple[str, ...]
+    norms: Norms
+
+    @property
+    def made_keys(self) -> tuple[Key, ...]:
+        """For norms of slices the slice's keys, the metric and the bucket; else the bucket."""
+        buckets = _key(BUCKET, tuple(range(BUCKETS)))
+        if not isinstance(self.norms, SliceNorms):
+            return (buckets,)
+        own = {key.name: key for key in self.keys}
+        return (*(own[name] for name in self.norms.by), _key(METRIC, self.metrics), buckets)
+
+    @property
+    def made_metrics(self) -> tuple[str, ...]:
+        return (DEVICES,)
+
+
+def _key(name: str, values: tuple[Value, ...]) -> Key:
+    return Key(name=name, domain=Domain(values).sha256, count=len(values), values=values)
+
+
 def digest_of_name(name: str) -> str:
     """A task's name as devices see it: nothing that an analyst wrote as prose leaves the portal."""
     return hashlib.sha256(name.encode()).hexdigest()
@@ -59,7 +89,8 @@ class ClientTask(msgspec.Struct, frozen=True, kw_only=True):
     streams: dict[str, str]
     populations: tuple[str, ...]
     window_unit: Unit
-    # Canonical SQLite; its columns are the keys, `privacy_time_unit`, then the metrics.
+    # Canonical SQLite; its columns are the keys, `privacy_time_unit`, then the metrics: those of
+    # the step, where there is one.
     sql: str
     # Cell rank = mixed radix over these keys' indices, the first key most significant.
     keys: tuple[Key, ...]
@@ -70,6 +101,8 @@ class ClientTask(msgspec.Struct, frozen=True, kw_only=True):
     max_rows: int
     eligibility: Eligibility
     schedule: Schedule
+    # Left out by tasks that have none, whose bytes are what they were before there were steps.
+    step: Step | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def cells(self) -> int:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from aggregation.protocol.anonymization import ClipUncertainty, Mechanism, Suppression
+from aggregation.protocol.steps import Norms
 from aggregation.protocol.windows import Unit
 
 # A JSON number or its decimal text: 2, 0.5 and "0.5" are the same ε.
@@ -87,6 +88,8 @@ class Spec(_Part, frozen=True, kw_only=True):
     server_sql: str | None = None
     # … or one nested statement, which is split into them.
     sql: str | None = None
+    # A built-in step after the query, for calibration tasks; left out by all others.
+    step: Norms | msgspec.UnsetType = msgspec.UNSET
     eligibility: EligibilityPart = EligibilityPart()
     schedule: SchedulePart = SchedulePart()
     aggregation: AggregationPart = AggregationPart()

@@ -178,7 +178,8 @@ def _missing(name: str, path: Path, places: dict[Path, Place]) -> Misfit:
 
 def _unknown_kind(kind: Any, known: list[str], path: Path, places: dict[Path, Place]) -> Misfit:
     near = difflib.get_close_matches(str(kind), known, n=1, cutoff=0.5)
-    given = "The mechanism has no kind." if kind is None else f"There is no mechanism {kind!r:.60}."
+    what = path[-1]  # a mechanism or a step
+    given = f"The {what} has no kind." if kind is None else f"There is no {what} {kind!r:.60}."
     hint = f"Did you mean {near[0]!r}?" if near else f"Known kinds: {', '.join(sorted(known))}."
     place = places.get((*path, "kind"), places.get(path))
     return Misfit("field_type", dotted((*path, "kind")), given, hint, place)

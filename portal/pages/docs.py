@@ -21,7 +21,7 @@ class Group:
 CONTENTS = (
     Group("Start here", ("index", "running", "first-release", "simulated-phones", "flow")),
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
-    Group("Asking", ("task-spec", "sql-rules", "tasks")),
+    Group("Asking", ("task-spec", "sql-rules", "tasks", "calibration")),
     Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group(

@@ -13,6 +13,7 @@ from aggregation.compiler.guard import (
     plan,
     server,
     shapes,
+    step,
     syntax,
     warnings,
 )
@@ -43,6 +44,7 @@ _FUNCTIONS: Final = (
     *eligibility.RULES,
     *fields.RULES,
     *plan.RULES,
+    *step.RULES,
 )
 
 REFUSALS: Final = frozenset(

@@ -22,6 +22,8 @@ CHOSEN = {
     "surroundings: two streams joined by UNION ALL": "two-streams",
     "surroundings: rotated by direction": "rotated",
     "surroundings: eligibility by WHERE": "eligibility",
+    "built_in_steps: norms of slices": "slice-norms",
+    "built_in_steps: the scaled norm": "scaled-norm",
 }
 GOOD = {case.name: case for case in cases("good")}
 

@@ -9,10 +9,20 @@ from aggregation.mechanisms import build_for
 from aggregation.ondevice.events import Event, event_columns
 from aggregation.ondevice.execute import PreparedTask
 from aggregation.ondevice.sandbox import QueryFailed
-from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.anonymization import JointClipping
+from aggregation.protocol.client_task import ClientTask, Step
 from aggregation.protocol.ranks import Cells
+from aggregation.protocol.steps import Norms, ScaledNorm, SliceNorms
 from aggregation.protocol.windows import Unit, Window
-from tests.golden.protocol.inputs import CATALOG, MECHANISMS, choices, client_task, key
+from tests.golden.protocol.inputs import (
+    CATALOG,
+    MECHANISMS,
+    METRICS,
+    SCALES,
+    choices,
+    client_task,
+    key,
+)
 
 MONDAY = 1_794_182_400  # 2026-11-09T00:00:00Z
 HOUR = 3600
@@ -53,6 +63,21 @@ HALVES = (
     f"-2.5 AS duration_min {PLAIN}"
 )
 ONE_COUNT: dict[str, Any] = {"metrics": ("n",), "mechanism": MECHANISMS["joint_clipping"]}
+
+
+LOWEST = {"num_trips": 0.0625, "distance_km": 0.015625, "duration_min": 0.25}
+
+
+def calibration(norms: Norms) -> ClientTask:
+    """A task with a built-in step after the same query."""
+    step = Step(keys=(key("region"), key("activity")), metrics=METRICS, norms=norms)
+    return client_task(
+        keys=step.made_keys,
+        metrics=step.made_metrics,
+        mechanism=JointClipping(clip=1.0),
+        max_rows=27,
+        step=step,
+    )
 
 
 def _cases() -> dict[str, tuple[ClientTask, list[Trip], int]]:
@@ -104,7 +129,28 @@ def _cases() -> dict[str, tuple[ClientTask, list[Trip], int]]:
             TRIPS,
             0,
         ),
-    }
+        "a step: norms of slices": (
+            calibration(SliceNorms(by=("activity",), lowest=LOWEST)),
+            HEAVY,
+            0,
+        ),
+        "a step: norms of slices, no events": (
+            calibration(SliceNorms(by=("activity",), lowest=LOWEST)),
+            [],
+            0,
+        ),
+        "a step: norms over all slices, below the first bucket and beyond the last": (
+            calibration(SliceNorms(by=(), lowest={**LOWEST, "num_trips": 64.0,
+                                                  "distance_km": 1e-9})),
+            TRIPS,
+            0,
+        ),
+        "a step: the scaled norm": (
+            calibration(ScaledNorm(by=("activity",), scales=SCALES)),
+            HEAVY,
+            0,
+        ),
+    }  # fmt: skip
 
 
 def executions() -> list[dict[str, Any]]:
@@ -126,9 +172,18 @@ def _run(task: ClientTask, trips: list[Trip], offset: int, week: Window) -> dict
             {"time": event.time, "utc_offset": offset, **columns}
             for event, columns in zip(events, named, strict=True)
         ],
+        **_before_step(task, events, week),
         **_between(task, prepared, events, week),
         "part": {"ranks": part.ranks.tolist(), "values": part.values.tolist()},
     }
+
+
+def _before_step(task: ClientTask, events: list[Event], week: Window) -> dict[str, Any]:
+    """The query's own cells, for a task whose step makes others of them."""
+    if task.step is msgspec.UNSET:
+        return {}
+    ranks, values = PreparedTask(client_task(), CATALOG)._result({"trips": events}, week)
+    return {"query": {"ranks": ranks.tolist(), "metrics": values.tolist()}}
 
 
 def _between(

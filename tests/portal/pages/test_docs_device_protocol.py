@@ -28,6 +28,7 @@ from aggregation.protocol.messages import (
 )
 from aggregation.protocol.ranks import Cells
 from aggregation.protocol.sealing import MAX_SEALED, OVERHEAD, sealed_length
+from aggregation.protocol.shipped import ACTIVITIES
 from aggregation.protocol.update import MAX_LENGTH, MAX_WINDOWS, Shape, length
 from aggregation.protocol.windows import Unit
 from tests.golden.protocol.inputs import CATALOG, TASK
@@ -45,11 +46,17 @@ def table(heading: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def bound() -> Bound:
-    """The page's own arithmetic, as somebody would type it in."""
+def typed_in() -> dict[str, Any]:
+    """The page's own functions, as somebody would type them in: the step, then the bound."""
     names: dict[str, Any] = {}
-    exec(fences(PAGE, "python checked")[0].content, names)  # noqa: S102 - our own documentation
-    found: Bound = names["bound"]
+    for fence in fences(PAGE, "python checked")[:2]:
+        exec(fence.content, names)  # noqa: S102 - our own documentation
+    return names
+
+
+@pytest.fixture(scope="module")
+def bound(typed_in: dict[str, Any]) -> Bound:
+    found: Bound = typed_in["bound"]
     return found
 
 
@@ -62,6 +69,19 @@ def test_its_arithmetic_gives_the_golden_parts(bound: Bound, run: dict[str, Any]
         part = bound(encoded, max_rows=run["client_task"]["max_rows"], **_shares(run))
     values = [part[rank] for rank in sorted(part)]
     assert {"ranks": sorted(part), "values": values} == run["part"]
+
+
+@pytest.mark.parametrize(
+    "run", [run for run in EXECUTIONS if "query" in run], ids=lambda run: run["name"]
+)
+def test_its_step_makes_the_golden_cells(typed_in: dict[str, Any], run: dict[str, Any]) -> None:
+    given = run["client_task"]["step"]
+    by_activity = given["norms"]["by"] == ["activity"]
+    slices = [str(a) for a in ACTIVITIES] if by_activity else ["all"]
+    names = [slices[rank % 9 if by_activity else 0] for rank in run["query"]["ranks"]]
+    rows = list(zip(names, run["query"]["metrics"], strict=True))
+    assert typed_in["step"](given["norms"], rows, slices, given["metrics"]) == run["ranks"]
+    assert run["metrics"] == [[1.0]] * len(run["ranks"])
 
 
 def _shares(run: dict[str, Any]) -> dict[str, Any]:

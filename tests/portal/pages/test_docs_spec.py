@@ -11,10 +11,12 @@ from aggregation.protocol import device_facts
 from aggregation.protocol.anonymization import ClipTerms, Mechanism, Suppression
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_text import MAX_BYTES
+from aggregation.protocol.steps import Norms
 from aggregation.protocol.streams import Catalog
 from tests.portal.pages.reading_docs import fences, tables, text
 
 _NESTED = {"suppression": Suppression}
+_PLAIN = {None: "none", msgspec.UNSET: "none", "": '""'}
 
 
 def leaves(struct: type[msgspec.Struct], path: str = "") -> Iterator[tuple[str, str]]:
@@ -30,7 +32,7 @@ def leaves(struct: type[msgspec.Struct], path: str = "") -> Iterator[tuple[str, 
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(value)}]"
-    return "true" if value is True else {None: "none", "": '""'}.get(value, str(value))
+    return "true" if value is True else _PLAIN.get(value, str(value))
 
 
 def test_every_field_is_described_with_its_default() -> None:
@@ -57,6 +59,13 @@ def test_every_mechanism_is_described_with_its_fields() -> None:
     assert described == {
         kind.__struct_config__.tag: ", ".join(kind.__struct_fields__)
         for kind in get_args(Mechanism)
+    }
+
+
+def test_every_step_is_described_with_its_fields() -> None:
+    described = {row[0]: row[1] for row in dict(tables("task-spec"))["Built-in steps"]}
+    assert described == {
+        kind.__struct_config__.tag: ", ".join(kind.__struct_fields__) for kind in get_args(Norms)
     }
 
 
