@@ -177,7 +177,9 @@ def _privacy(task: ClientTask, config: ServerConfig) -> str:
     unit = task.window_unit
     streams = _list(list(config.streams))
     cost = f"each {unit} costs ε = {config.epsilon} on {streams}"
-    if unit in (Unit.HOUR, Unit.DAY):
+    if task.step is not UNSET:
+        cost = f"it costs ε = {config.epsilon} on {streams}, for the one {unit} that it runs"
+    elif unit in (Unit.HOUR, Unit.DAY):
         cost += f", {_WEEKLY[unit]} of them in a civil week"
     return (
         f"Any one phone's whole contribution to one {unit} changes the odds of any published "

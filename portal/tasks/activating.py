@@ -17,7 +17,7 @@ from portal.accounts.models import Person
 from portal.audit.services import move
 from portal.ledger.services import reserve
 from portal.tasks.models import Revision, Task, TaskWindow
-from portal.tasks.planning import first_window, windows_ahead
+from portal.tasks.planning import first_window, runs_once, windows_ahead
 from portal.tasks.signing import approval_for, sign_approval
 
 _UPCOMING = TaskWindow.State.UPCOMING
@@ -29,7 +29,7 @@ def activate(*, revision: Revision, approver: Person, clock: Clock) -> None:
     first = first_window(task, Unit(revision.window_unit), now)
     planned = list(task.windows.filter(state=_UPCOMING, start__gte=first.start))
     taken_over = [row.as_window() for row in planned]
-    windows = sorted({*windows_ahead(first, now), *taken_over})
+    windows = sorted({*windows_ahead(revision, first, now), *taken_over})
     reserve(
         task=task.name,
         streams=revision.streams,
@@ -45,6 +45,8 @@ def activate(*, revision: Revision, approver: Person, clock: Clock) -> None:
     add_windows(revision, [w for w in windows if w not in set(taken_over)])
     if task.state != Task.State.ACTIVE:
         move(task, to=Task.State.ACTIVE, actor=approver, clock=clock)
+    if runs_once(revision):
+        stop_running(task, windows[-1].end)
 
 
 def add_windows(revision: Revision, windows: Sequence[Window], **fields: str) -> None:

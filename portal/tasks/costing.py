@@ -45,7 +45,7 @@ class Effect:
 def effects(revision: Revision, now: datetime) -> list[Effect]:
     """By week, then by stream: what the first weeks take, as an activation now would."""
     first = first_window(revision.task, Unit(revision.window_unit), now)
-    count = Counter(m for w in windows_ahead(first, now) for m in mondays(w))
+    count = Counter(m for w in windows_ahead(revision, first, now) for m in mondays(w))
     known = {
         (week.stream, week.monday): week
         for week in Week.objects.filter(stream__in=revision.streams, monday__in=list(count))

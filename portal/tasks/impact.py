@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from portal.ledger.weeks import in_words
 from portal.tasks.models import Revision
+from portal.tasks.planning import runs_once
 from portal.tasks.reading import Documents
 
 # Windows of a unit that one civil week can overlap, at most.
@@ -43,7 +44,8 @@ def _shown(revision: Revision) -> dict[str, str]:
     task, config = documents.client_task, documents.server_config
     keys = ", ".join(f"{key.name} ({key.count:,})" for key in task.keys)
     sizes = config.aggregation
-    weekly = _A_WEEK[revision.window_unit] * revision.epsilon
+    a_week = 1 if runs_once(revision) else _A_WEEK[revision.window_unit]
+    weekly = a_week * revision.epsilon
     return {
         "ε per window": in_words(revision.epsilon),
         "ε per week, at most": in_words(weekly),

@@ -8,15 +8,19 @@ promise for about a month, and a shortage is known weeks before it bites. An act
 first weeks do not fit is refused as a whole. After that the heartbeat charges one civil week at a
 time; a week that does not fit is tried again until its windows begin, and those that begin
 uncharged are skipped with that reason: not collected, not released, not charged.
+
+A task with a built-in step runs the first window alone: one release says what there is to say.
 """
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby
 
+import msgspec
+
 from aggregation.protocol.windows import Unit, Window
 from portal.ledger.weeks import monday_of
-from portal.tasks.models import Task, TaskWindow
+from portal.tasks.models import Revision, Task, TaskWindow
 
 WEEKS_AHEAD = 4
 
@@ -29,9 +33,18 @@ def first_window(task: Task, unit: Unit, now: datetime) -> Window:
     return Window.containing(latest, unit).next()
 
 
-def windows_ahead(first: Window, now: datetime) -> list[Window]:
+def windows_ahead(revision: Revision, first: Window, now: datetime) -> list[Window]:
     """From the first window to the end of the planned weeks; the first one in any case."""
-    return [first, *_until(first.next(), horizon(now))]
+    return [first] if runs_once(revision) else [first, *_until(first.next(), horizon(now))]
+
+
+def runs_once(revision: Revision) -> bool:
+    """A task with a built-in step calibrates another: it runs one window, and costs no other."""
+    return has_step(revision.client_task_json)
+
+
+def has_step(client_task: str) -> bool:
+    return "step" in msgspec.json.decode(client_task)
 
 
 def horizon(now: datetime) -> datetime:

@@ -15,6 +15,7 @@ from portal.tasks.contents import Content, content_of
 from portal.tasks.drafting import note_editor
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Draft, Editor, Revision, Task
+from portal.tasks.planning import has_step
 from portal.tasks.rights import require_role
 from portal.tasks.selectors import last_approved, revision_in_review
 
@@ -115,7 +116,8 @@ def _refuse_other_version(draft: Draft, version: int) -> None:
 
 
 def _refuse_other_ground(task: Task, content: Content) -> None:
-    """Streams, window unit and population stay what the first approved revision made them."""
+    """Streams, window unit, population, and whether it calibrates another, stay what the first
+    approved revision made them."""
     approved = last_approved(task)
     if approved is None:
         return
@@ -126,6 +128,11 @@ def _refuse_other_ground(task: Task, content: Content) -> None:
             "population",
             _populations(approved.client_task_json),
             _populations(content.client_task_json),
+        ),
+        (
+            "kind",
+            _kind(approved.client_task_json),
+            _kind(content.client_task_json),
         ),
     ):
         if before != now:
@@ -151,6 +158,10 @@ def _refuse_same_content(task: Task, content: Content) -> None:
 
 def _populations(client_task: str) -> list[str]:
     return sorted(msgspec.json.decode(client_task)["populations"])
+
+
+def _kind(client_task: str) -> str:
+    return "a calibration" if has_step(client_task) else "a question"
 
 
 def _shown(value: str | list[str]) -> str:

@@ -1,0 +1,56 @@
+"""A task with a built-in step runs one window, pays for it, and for no other."""
+
+from datetime import timedelta
+
+import pytest
+
+from aggregation.errors import Problem
+from portal.ledger.models import Charge
+from portal.tasks import opening, services
+from portal.tasks.costing import effects
+from portal.tasks.models import Draft
+from tests.portal.tasks.conftest import spec_text
+
+STEP = "step: {kind: slice_norms, by: [activity], lowest: {n: 1}}\n"
+
+
+@pytest.fixture
+def calibrating(drafted, approve, ada, clock):
+    """A revision of a calibration in review, of a new task or of this one."""
+
+    def submit(task=None, **fields):
+        task = task or drafted("calibration")
+        draft = Draft.objects.get(task=task)
+        text = spec_text(task.name, clip=1, **fields) + STEP
+        saved = services.save_draft(
+            task=task, text=text, base_version=draft.version, actor=ada, clock=clock
+        )
+        return services.submit(task=task, version=saved.version, actor=ada, clock=clock)
+
+    return submit
+
+
+@pytest.mark.parametrize(("unit", "grace"), [("week", 24), ("hour", 1)])
+def test_it_is_charged_for_one_window(calibrating, approve, clock, unit, grace):
+    revision = calibrating(unit=unit, grace=grace)
+    assert [effect.wanted for effect in effects(revision, clock.now())] == [100]
+    task = approve(revision).task
+    assert (task.state, task.windows.count()) == ("active", 1)
+    for _ in range(5):
+        clock.advance(timedelta(days=7))
+        opening.advance_windows(task=task, clock=clock)
+        opening.extend_windows(task=task, clock=clock)
+    assert [row.state for row in task.windows.all()] == ["grace"]
+    assert [charge.amount for charge in Charge.objects.filter(task=task.name)] == [100]
+
+
+def test_another_revision_takes_the_window_over(calibrating, approve):
+    task = approve(calibrating()).task
+    approve(calibrating(task, epsilon=2))
+    assert [row.revision.number for row in task.windows.all()] == [2]
+    assert [c.amount for c in Charge.objects.filter(task=task.name, state="reserved")] == [200]
+
+
+def test_a_question_does_not_become_a_calibration(active, calibrating):
+    with pytest.raises(Problem, match="from a question to a calibration"):
+        calibrating(active())
