@@ -7,6 +7,7 @@ oracle about events; its answer is used in the check-in at hand and then forgott
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aggregation.ondevice.sandbox import QueryFailed, Sandbox, Table
 from aggregation.protocol.client_task import Eligibility
@@ -45,11 +46,16 @@ def decide(criteria: Eligibility, facts: DeviceFacts) -> Eligible | NotEligible:
 _FACTS = Table(TABLE, dict.fromkeys(COLUMNS, "INTEGER"))
 
 
+@lru_cache(maxsize=64)
+def _sandbox(sql: str) -> Sandbox:
+    return Sandbox([_FACTS], sql, max_rows=1)
+
+
 def _says_yes(sql: str, facts: DeviceFacts) -> bool:
     """One column, at most one row: yes if it holds a number other than zero. Errors are a no."""
     row = tuple(getattr(facts, column) for column in COLUMNS)
     try:
-        found = Sandbox([_FACTS], sql, max_rows=1).run({TABLE: [row]}, columns=1)
+        found = _sandbox(sql).run({TABLE: [row]}, columns=1)
     except QueryFailed:
         return False
     return any(type(answer) in (int, float) and answer != 0 for (answer,) in found)

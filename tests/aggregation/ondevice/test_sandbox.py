@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -265,10 +266,53 @@ def test_it_refuses_other_columns_than_expected() -> None:
         run("SELECT 1", columns=2)
 
 
-def test_every_query_gets_a_fresh_database() -> None:
+def test_every_run_sees_its_own_rows_alone() -> None:
     sandbox = Sandbox([TRIPS], "SELECT COUNT(*) FROM trips", max_rows=1)
     assert sandbox.run({"trips": ROWS["trips"]}, columns=1) == [(3,)]
     assert sandbox.run({"trips": []}, columns=1) == [(0,)]
+
+
+def test_nothing_of_a_run_stays_in_memory_that_another_one_gets() -> None:
+    """The very bytes of the database: a row that is merely marked as free would be among them."""
+    sandbox = Sandbox([TRIPS], "SELECT COUNT(*) FROM trips", max_rows=1)
+    sandbox.run({"trips": [("home of somebody", "bus", 1.0)] * 500}, columns=1)
+    [database] = sandbox._waiting
+    assert len(left := database._loader.serialize()) > 500
+    assert b"somebody" not in left
+
+
+def test_a_run_that_fails_takes_its_database_with_it() -> None:
+    sandbox = Sandbox([TRIPS], "SELECT distance_km FROM trips", max_rows=1)
+    assert sandbox.run({"trips": ROWS["trips"][:1]}, columns=1) == [(12.5,)]
+    with pytest.raises(QueryFailed):
+        sandbox.run({"trips": ROWS["trips"]}, columns=1)
+    assert not sandbox._waiting
+    with pytest.raises(ZeroDivisionError):  # not the query's fault: told as what it is
+        sandbox.run({"trips": (row for row in [("1001", "bus", 1 / 0)])}, columns=1)
+    assert not sandbox._waiting
+    assert sandbox.run({"trips": ROWS["trips"][2:]}, columns=1) == [(3.0,)]
+
+
+def test_the_connection_that_asks_stays_restricted() -> None:
+    """Run after run: what could be denied once must not be allowed the second time."""
+    for sql in ("DELETE FROM trips", 'INSERT INTO "trips" VALUES (?, ?, ?)', "COMMIT", "BEGIN"):
+        sandbox = Sandbox([TRIPS], "SELECT COUNT(*) FROM trips", max_rows=1)
+        sandbox.run(ROWS, columns=1)
+        [database] = sandbox._waiting
+        for _ in range(2):
+            with pytest.raises((sqlite3.Error, QueryFailed)):
+                database.ask(sql, columns=1, max_rows=1)
+
+
+def test_threads_do_not_share_a_database() -> None:
+    sandbox = Sandbox([TRIPS], "SELECT COUNT(*) FROM trips", max_rows=1)
+
+    def counted(rows: int) -> bool:
+        trips: list[Row] = [("1001", "bus", 1.0)] * rows
+        return sandbox.run({"trips": trips}, columns=1) == [(rows,)]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(counted, range(200)))
 
 
 def test_a_failure_says_nothing_about_the_rows() -> None:
