@@ -8,12 +8,12 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
+from portal.charts import standalone
 from portal.releases.browsing.charting import Chart, chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.history import tables_before
 from portal.releases.browsing.mapping import Map, MapView, map_of
 from portal.releases.browsing.tables import Tables
-from portal.releases.charts import standalone
 from portal.releases.finding import find_release
 from portal.releases.models import Release
 from portal.releases.showing import Shown

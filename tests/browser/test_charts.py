@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from portal.releases.charts import (
+from portal.charts import (
     Group,
     Line,
     Mark,
@@ -15,7 +15,7 @@ from portal.releases.charts import (
 )
 from tests.browser.conftest import axe_clean, fits
 from tests.parts import Site
-from tests.portal.releases.charts.drawn import tree
+from tests.portal.charts.drawn import tree
 
 HIDDEN = Mark(None, note="too few devices")
 GROUPS = [

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from portal.charts import Group, Mark, fitted, histogram, small_multiples
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.measuring import PER, per_inhabitant, share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
-from portal.releases.charts import Group, Mark, fitted, histogram, small_multiples
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
 from portal.releases.showing import Named

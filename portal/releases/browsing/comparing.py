@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.charts import Group, Mark, fitted, histogram
 from portal.releases.reading import Number
 
 

@@ -13,13 +13,13 @@ from aggregation.errors import Problem
 from aggregation.release.emission_factors import AVERAGE, Factor, factor_table
 from aggregation.release.emissions import ACTIVITY, COLUMN
 from aggregation.release.scenario import DRIVING, Cars, Scenario, ratio
+from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.charting import WIDE, Chart, chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.history import Viewer, rendered
 from portal.releases.browsing.measuring import scaled
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.charts import Group, Mark, fitted, histogram
 from portal.releases.models import Release
 from portal.releases.reading import Number
 

@@ -14,12 +14,12 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from aggregation.errors import Problem
+from portal.charts import Mark, Place, world_map
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.choosing import field_name, held_values, one_of
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
-from portal.releases.charts import Mark, Place, world_map
 from portal.releases.reading import EVERYTHING, Number, Where
 from portal.streams import geography
 from portal.streams import selectors as streams

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from portal.charts import Line, Mark, fitted, timeline
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.comparing import Comparison, Side, compare
@@ -19,7 +20,6 @@ from portal.releases.browsing.history import (
     tasks_with_files,
 )
 from portal.releases.browsing.tables import Found, Tables
-from portal.releases.charts import Line, Mark, fitted, timeline
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.streams import selectors as streams

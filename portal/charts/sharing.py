@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from portal.releases.charts.shapes import Group, Mark
-from portal.releases.charts.words import half_width, is_finite
+from portal.charts.shapes import Group, Mark
+from portal.charts.words import half_width, is_finite
 
 Width = Callable[[float, float], float]
 

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.frame import (
+from portal.charts.frame import (
     NORMAL,
     SMALL,
     Frame,
     is_striped,
     series_class,
 )
-from portal.releases.charts.measure import cut, text_width
-from portal.releases.charts.scales import Axis, tick_words
-from portal.releases.charts.shapes import Group, Mark
-from portal.releases.charts.svg import Markup, join, linked, tag, text
-from portal.releases.charts.words import half_width, is_finite, short_interval, tooltip
+from portal.charts.measure import cut, text_width
+from portal.charts.scales import Axis, tick_words
+from portal.charts.shapes import Group, Mark
+from portal.charts.svg import Markup, join, linked, tag, text
+from portal.charts.words import half_width, is_finite, short_interval, tooltip
 
 
 @dataclass(frozen=True)

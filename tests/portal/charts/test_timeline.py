@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from portal.releases.charts import Line, Mark, timeline
-from tests.portal.releases.charts.drawn import SVG, of_class, tooltips, tree, words
+from portal.charts import Line, Mark, timeline
+from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
 HIDDEN = Mark(None, note="too much noise")
 WEEKS = ["2026-W43", "2026-W44", "2026-W45", "2026-W46"]

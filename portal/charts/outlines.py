@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from portal.releases.charts.boundaries import Ring, Shape, world
-from portal.releases.charts.projection import View
-from portal.releases.charts.views import world_view
+from portal.charts.boundaries import Ring, Shape, world
+from portal.charts.projection import View
+from portal.charts.views import world_view
 
 # Paths are whole numbers of this part of a pixel: short to write, fine enough to zoom in.
 FINENESS = 5

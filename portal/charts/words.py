@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from portal.releases.charts.shapes import Mark
+from portal.charts.shapes import Mark
 
 NOT_SHOWN = "not shown"
 # From here on: what it is divided by, its sign on a chart, its word in a sentence.

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.measure import text_width, wrap
-from portal.releases.charts.svg import Markup, join, tag, text
+from portal.charts.measure import text_width, wrap
+from portal.charts.svg import Markup, join, tag, text
 
 SERIES = 6
 # Sizes of letters, as in charts.css.

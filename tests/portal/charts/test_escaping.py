@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.releases.charts import (
+from portal.charts import (
     Group,
     Line,
     Mark,
@@ -12,7 +12,7 @@ from portal.releases.charts import (
     timeline,
     world_map,
 )
-from tests.portal.releases.charts.drawn import SVG, tree
+from tests.portal.charts.drawn import SVG, tree
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.releases.charts.ramps import STEPS, ramp_for
-from portal.releases.charts.scales import axis_for
+from portal.charts.ramps import STEPS, ramp_for
+from portal.charts.scales import axis_for
 
 NUMBERS = st.floats(-1e15, 1e15).map(lambda one: 0.0 if abs(one) < 1e-9 else one)
 POSITIVE = st.floats(1e-6, 1e15)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from portal.releases.charts import (
+from portal.charts import (
     Group,
     Line,
     Mark,
@@ -16,7 +16,7 @@ from portal.releases.charts import (
     timeline,
     world_map,
 )
-from tests.portal.releases.charts.drawn import SVG, of_class, tree
+from tests.portal.charts.drawn import SVG, of_class, tree
 
 CHARTS = {
     "histogram": histogram([Group("a", (Mark(1.0, 0.1), Mark(None)))], ["x", "y"],

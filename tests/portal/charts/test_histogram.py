@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from portal.releases.charts import Group, Mark, fitted, histogram, small_multiples
-from tests.portal.releases.charts.drawn import SVG, of_class, tooltips, tree, words
+from portal.charts import Group, Mark, fitted, histogram, small_multiples
+from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
 HIDDEN = Mark(None, note="too few devices")
 CITIES = [

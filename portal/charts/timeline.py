@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from portal.releases.charts.frame import (
+from portal.charts.frame import (
     BOLD,
     SMALL,
     VALUE,
@@ -13,12 +13,12 @@ from portal.releases.charts.frame import (
     legend,
     sentence,
 )
-from portal.releases.charts.lines import Plot, draw_axes, draw_gaps, draw_line, line_labels
-from portal.releases.charts.measure import text_width
-from portal.releases.charts.scales import axis_for, tick_words
-from portal.releases.charts.shapes import Line, Mark
-from portal.releases.charts.svg import name_of
-from portal.releases.charts.words import half_width, is_finite, nothing_shown
+from portal.charts.lines import Plot, draw_axes, draw_gaps, draw_line, line_labels
+from portal.charts.measure import text_width
+from portal.charts.scales import axis_for, tick_words
+from portal.charts.shapes import Line, Mark
+from portal.charts.svg import name_of
+from portal.charts.words import half_width, is_finite, nothing_shown
 
 
 def timeline(

@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from portal.releases.charts.frame import Frame
-from portal.releases.charts.ramps import Ramp
-from portal.releases.charts.shapes import Mark, Place
+from portal.charts.frame import Frame
+from portal.charts.ramps import Ramp
+from portal.charts.shapes import Mark, Place
 
 # A point of no value and one of the largest, in the drawing's units.
 SMALLEST, LARGEST = 2.2, 20.0

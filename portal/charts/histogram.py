@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.bars import Panel, draw_axis, draw_groups, stack_total
-from portal.releases.charts.frame import (
+from portal.charts.bars import Panel, draw_axis, draw_groups, stack_total
+from portal.charts.frame import (
     BOLD,
     NARROW,
     NORMAL,
@@ -18,12 +18,12 @@ from portal.releases.charts.frame import (
     notes,
     sentence,
 )
-from portal.releases.charts.measure import cut, text_width
-from portal.releases.charts.scales import axis_for
-from portal.releases.charts.shapes import Group, Mark
-from portal.releases.charts.sharing import shares
-from portal.releases.charts.svg import Markup, name_of, text
-from portal.releases.charts.words import half_width, is_finite, nothing_shown, short_interval
+from portal.charts.measure import cut, text_width
+from portal.charts.scales import axis_for
+from portal.charts.shapes import Group, Mark
+from portal.charts.sharing import shares
+from portal.charts.svg import Markup, name_of, text
+from portal.charts.words import half_width, is_finite, nothing_shown, short_interval
 
 # Between panels side by side.
 GAP = 28.0

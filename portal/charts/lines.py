@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.frame import BOLD, SMALL, VALUE, Frame, is_striped, series_class
-from portal.releases.charts.measure import cut, text_width
-from portal.releases.charts.scales import Axis, tick_words
-from portal.releases.charts.shapes import Line, Mark
-from portal.releases.charts.svg import Markup, join, linked, number, tag, text
-from portal.releases.charts.words import half_width, is_finite, tooltip
+from portal.charts.frame import BOLD, SMALL, VALUE, Frame, is_striped, series_class
+from portal.charts.measure import cut, text_width
+from portal.charts.scales import Axis, tick_words
+from portal.charts.shapes import Line, Mark
+from portal.charts.svg import Markup, join, linked, number, tag, text
+from portal.charts.words import half_width, is_finite, tooltip
 
 # A mark with its place on the drawing.
 Dot = tuple[int, Mark]

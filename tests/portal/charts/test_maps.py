@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from portal.releases.charts import Mark, Place, world_map
-from portal.releases.charts.boundaries import near, world
-from tests.portal.releases.charts.drawn import SVG, of_class, tooltips, tree, words
+from portal.charts import Mark, Place, world_map
+from portal.charts.boundaries import near, world
+from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
 HIDDEN = Mark(None, note="too few devices")
 ABOUT = {"title": "Distance", "unit": "km"}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.words import scale_of, short
+from portal.charts.words import scale_of, short
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from portal.releases.charts.scales import nice_step
-from portal.releases.charts.words import percent, short
+from portal.charts.scales import nice_step
+from portal.charts.words import percent, short
 
 STEPS = 7
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.releases.charts import Mark
-from portal.releases.charts.words import percent, short, short_interval, spoken
+from portal.charts import Mark
+from portal.charts.words import percent, short, short_interval, spoken
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from portal.releases.charts.boundaries import country_names, near, world
-from portal.releases.charts.map_look import Look
-from portal.releases.charts.outlines import FINENESS
-from portal.releases.charts.projection import View
-from portal.releases.charts.shapes import Mark
-from portal.releases.charts.svg import Markup, join, linked, tag
-from portal.releases.charts.words import is_finite, percent, tooltip
+from portal.charts.boundaries import country_names, near, world
+from portal.charts.map_look import Look
+from portal.charts.outlines import FINENESS
+from portal.charts.projection import View
+from portal.charts.shapes import Mark
+from portal.charts.svg import Markup, join, linked, tag
+from portal.charts.words import is_finite, percent, tooltip
 
 
 def draw_countries(

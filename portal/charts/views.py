@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from portal.releases.charts.boundaries import Point, Ring, Shape, box, extent
-from portal.releases.charts.projection import View, azimuthal, equal_earth
+from portal.charts.boundaries import Point, Ring, Shape, box, extent
+from portal.charts.projection import View, azimuthal, equal_earth
 
 # The inhabited latitudes: nobody is counted on Antarctica.
 _SOUTH, _NORTH = -56.0, 83.7

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.releases.charts.map_look import SMALLEST, Look
-from portal.releases.charts.measure import text_width
-from portal.releases.charts.projection import View
-from portal.releases.charts.shapes import Mark, Place
-from portal.releases.charts.svg import Markup, escape, linked, tag, text
-from portal.releases.charts.words import is_finite, percent, tooltip
+from portal.charts.map_look import SMALLEST, Look
+from portal.charts.measure import text_width
+from portal.charts.projection import View
+from portal.charts.shapes import Mark, Place
+from portal.charts.svg import Markup, escape, linked, tag, text
+from portal.charts.words import is_finite, percent, tooltip
 
 # Letters of labels on a large and on a small screen, in the drawing's units.
 _SIZES = (11.5, 23.0)
