@@ -1,0 +1,1 @@
+"""Comparing mechanisms on made-up populations, as the paper does."""
