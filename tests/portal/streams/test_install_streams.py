@@ -4,7 +4,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -48,10 +47,8 @@ def test_it_installs_and_then_only_checks(tmp_path: Path, few_places: Source) ->
     assert first.catalog.sha256 == second.catalog.sha256
 
 
-def test_checking_the_real_streams_is_quick(world: Path) -> None:
-    began = time.process_time()
+def test_the_real_streams_are_built_once(world: Path) -> None:
     assert not install_streams(folder=world / "streams", tell=quietly).built
-    assert time.process_time() - began < 0.5
 
 
 def test_the_real_regions_are_installed_under_their_hash(world: Path) -> None:
