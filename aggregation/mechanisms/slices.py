@@ -34,7 +34,10 @@ class Slicing:
 
     def of(self, ranks: NDArray[np.integer]) -> Integers:
         """The slice number of each cell."""
-        wide = ranks.astype(np.int64)
+        wide = ranks.astype(np.int64, copy=False)
+        if len(self._places) == 1:
+            [(stride, count, _)] = self._places
+            return wide // stride % count
         total = np.zeros(len(wide), dtype=np.int64)
         for stride, count, weight in self._places:
             total += wide // stride % count * weight

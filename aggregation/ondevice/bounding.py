@@ -70,7 +70,8 @@ def _bound_chunk(arithmetic: Arithmetic, rows: Rows, max_rows: int) -> Parts:
     count = len(rows.offsets) - 1
     owner = np.repeat(np.arange(count), rows.offsets[1:] - rows.offsets[:-1])
     ranks, values = rows.ranks, rows.values
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows becomes a zero update
+    # What overflows becomes a zero update; what is divided by zero is not used.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not _is_increasing(owner, ranks):
             owner, ranks, values = _summed_by_cell(owner, ranks, values)
         u = arithmetic.encode(ranks, values)
@@ -78,15 +79,24 @@ def _bound_chunk(arithmetic: Arithmetic, rows: Rows, max_rows: int) -> Parts:
         scaled = u * _factors(arithmetic, owner, ranks, u, count)
         q = _checked(np.rint(scaled), owner, count, bound=arithmetic.sensitivity)
     filled = q.any(axis=1)
-    owner, ranks, q = owner[filled], ranks[filled], q[filled]
-    offsets = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owner, minlength=count), out=offsets[1:])
-    return Parts(offsets, ranks.astype(np.uint32), q)
+    if not filled.all():
+        owner, ranks, q = owner[filled], ranks[filled], q[filled]
+    return Parts(_offsets(rows, owner), ranks.astype(np.uint32), q)
 
 
 def _is_increasing(owner: Integers, ranks: Integers) -> bool:
     """Whether each device's ranks are strictly increasing already."""
-    return bool(((ranks[1:] > ranks[:-1]) | (owner[1:] != owner[:-1])).all())
+    up = ranks[1:] > ranks[:-1]
+    return bool(up.all() or (up | (owner[1:] != owner[:-1])).all())
+
+
+def _offsets(rows: Rows, owner: Integers) -> Integers:
+    """Where each device's rows are now, given whose each is: where they were, if none is gone."""
+    if len(owner) == len(rows.ranks):
+        return rows.offsets
+    offsets = np.zeros_like(rows.offsets)
+    np.cumsum(np.bincount(owner, minlength=len(offsets) - 1), out=offsets[1:])
+    return offsets
 
 
 def _summed_by_cell(
@@ -138,22 +148,21 @@ def _factor_per_group(
 ) -> Floats:
     total = np.bincount(group, size, minlength=groups)
     limit = units - np.bincount(group, nonzero, minlength=groups) / 2 - 1
-    fits = total * units <= limit
-    factor = np.where(fits, float(units), limit / np.where(fits, 1.0, total))
-    factor[~np.isfinite(total) | (limit <= 0)] = np.nan
+    factor = np.where(total * units <= limit, float(units), limit / total)
+    factor[~((total < np.inf) & (limit > 0))] = np.nan
     return factor
 
 
 def _checked(q: Floats, owner: Integers, count: int, *, bound: int) -> Integers:
     """Whole numbers as int64, all zero for a device that breaks the bound in any way."""
-    within = (q >= -bound) & (q <= bound)  # false for NaN
-    broken = np.bincount(owner, ~within.all(axis=1), minlength=count) > 0
-    whole = np.where(within, q, 0.0).astype(np.int64)
-    # Exact: each is at most 2^20, so float sums of fewer than 2^33 of them are whole numbers.
-    broken |= np.bincount(owner, np.abs(whole).sum(axis=1), minlength=count) > bound
+    size = np.abs(q)
+    # One that is too large, or no number, makes the sum endless. The others are at most 2^20, so
+    # float sums of fewer than 2^33 of them are exact.
+    each = np.where(size <= bound, size, np.inf).sum(axis=1)
+    broken = np.bincount(owner, each, minlength=count) > bound
     if broken.any():
-        whole[broken[owner]] = 0
-    return whole
+        q[broken[owner]] = 0.0
+    return q.astype(np.int64)
 
 
 def _devices(rows: Rows, first: int, end: int) -> Rows:

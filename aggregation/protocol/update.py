@@ -10,8 +10,7 @@ to the same bytes. So nothing can be said by how an update is written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import numpy as np
+from typing import Final
 
 from aggregation.errors import Problem
 from aggregation.protocol.part import Part
@@ -44,6 +43,10 @@ __all__ = [
     "unpack",
     "unpack_batch",
 ]
+
+
+# FILLER is four times this byte.
+_FILLER: Final = b"\xff"
 
 
 def pack(parts: Mapping[Window, Part], shape: Shape) -> bytes:
@@ -84,12 +87,8 @@ def _refuse_misfit(window: Window, part: Part, shape: Shape) -> None:
 
 
 def _cells(part: Part, shape: Shape) -> bytes:
-    cells = np.full(shape.max_rows, FILLER, dtype="<u4")
-    cells[: len(part.ranks)] = part.ranks
-    return cells.tobytes()
+    return part.ranks.astype("<u4").tobytes().ljust(4 * shape.max_rows, _FILLER)
 
 
 def _values(part: Part, shape: Shape) -> bytes:
-    values = np.zeros((shape.max_rows, shape.metrics), dtype="<i8")
-    values[: len(part.values)] = part.values
-    return values.tobytes()
+    return part.values.astype("<i8").tobytes().ljust(8 * shape.max_rows * shape.metrics, b"\0")
