@@ -1,1 +1,1 @@
-"""Studies on made-up data: which mechanism fits a task, with which parameters, and who is reached."""
+"""Studies on made-up data: which mechanism fits a task, its parameters, and who is reached."""
