@@ -6,6 +6,7 @@ from portal.accounts import urls as accounts
 from portal.api import UnknownAddress
 from portal.audit import urls as audit
 from portal.collection import urls as collection
+from portal.lab.on_devices import urls as on_devices
 from portal.ledger import urls as ledger
 from portal.notifications import urls as notifications
 from portal.pages import docs_urls as docs
@@ -17,6 +18,7 @@ from portal.tasks import urls as tasks
 urlpatterns = [
     *pages.urlpatterns,
     *docs.urlpatterns,
+    *on_devices.urlpatterns,
     *releases.urlpatterns,
     *tasks.urlpatterns,
     *collection.urlpatterns,

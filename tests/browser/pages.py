@@ -48,6 +48,8 @@ NOT_PAGES = {
     "now",
     "audit_csv",
     "audit_jsonl",
+    "ask_clip",
+    "ask_scales",
     "comment_on_task",
     "deactivate_person",
     "decide",
@@ -71,6 +73,7 @@ NOT_PAGES = {
     "notification_read",
     "notifications_read_all",
     "notifications_unread",
+    "on_devices",  # of a task: tests of the lab look at it
     "pause_task",
     "reactivate_person",
     "chart_embed",  # test_releases and test_browsing look at these
@@ -97,6 +100,7 @@ NOT_PAGES = {
     "task",  # test_tasks looks at it
     "theme",
     "unresolve_thread",
+    "use_calibration",
     "withdraw_task",
 }
 
