@@ -1,0 +1,1 @@
+"""Calibrating a task's mechanism on proxy data, with where the numbers come from."""
