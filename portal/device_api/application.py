@@ -46,7 +46,7 @@ class DeviceApi:
         try:
             if len(request.headers) != len(scope["headers"]):
                 request.refuse_repeated_headers()
-            self._transport.check(scope, request.headers.get(b"host", b""))
+            self._transport.check(scope["scheme"], request.headers.get(b"host", b""))
             call, names = route(scope["method"], scope["path"])
             name = call.name
             if self._parts is None:

@@ -1,16 +1,17 @@
 """Reading requests: headers that count, bodies capped before they are read."""
 
 import sys
+from asyncio import current_task
 from functools import lru_cache
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aggregation.errors import Problem
 from aggregation.protocol import messages
 from aggregation.protocol.messages import MAX_REQUEST, Code
 from portal.body_limit import Receive, Scope
 from portal.device_api.answers import Refusal
-from portal.device_api.stalls import Stalls
+from portal.device_api.stalls import STALLED, Stalls
 
 # Headers that decide something: given twice, it would be open which one was meant.
 _SINGLE = (b"host", b"content-length", b"mayfly-update", b"mayfly-token")
@@ -51,16 +52,18 @@ class Request:
 
     async def body(self, length: int, stalls: Stalls) -> bytes:
         """The whole body, of the length that was declared; one that stalls is given up."""
-        task = stalls.begin()
+        task: Any = current_task(stalls.loop)
+        stalls.reading[task] = stalls.looks
         try:
             message = await self._receive()
             # Nearly always the first message is the whole body, and nothing is copied.
-            body = message.get("body", b"")
+            body: bytes = message.get("body", b"")
             while message.get("more_body") and len(body) <= length:
                 message = await self._receive()
                 body += message.get("body", b"")
         finally:
-            if stalls.end(task):
+            if stalls.reading.pop(task) == STALLED:
+                task.uncancel()
                 late = f"The body took longer than {stalls.seconds:g} s."
                 raise Refusal(408, Code.TOO_SLOW, late, "Send it again.") from None
         if message["type"] == "http.disconnect":

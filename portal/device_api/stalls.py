@@ -9,6 +9,7 @@ from typing import Any
 
 # How often all are looked over, in their time.
 _LOOKS = 4
+STALLED = -1
 
 
 class Stalls:
@@ -16,30 +17,20 @@ class Stalls:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        # Task that reads → the look at which it began.
-        self._reading: dict[asyncio.Task[Any], int] = {}
-        self._looks = 0
-
-    def begin(self) -> asyncio.Task[Any]:
-        """The current task reads a body from now on; `end` has to follow."""
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - a coroutine asks
-        self._reading[task] = self._looks
-        return task
-
-    def end(self, task: asyncio.Task[Any]) -> bool:
-        """Whether the task was cancelled here, for having stalled."""
-        if self._reading.pop(task) >= 0:
-            return False
-        task.uncancel()
-        return True
+        # Task that reads → the look at which it began, or STALLED. Whoever reads writes itself in
+        # and takes itself out again: a call for each would cost more than the rest.
+        self.reading: dict[asyncio.Task[Any], int] = {}
+        self.looks = 0
+        # Whoever has to ask which loop runs asks the operating system each time.
+        self.loop: asyncio.AbstractEventLoop | None = None
 
     async def run(self) -> None:
+        self.loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.seconds / _LOOKS)
-            self._looks += 1
-            for task, since in self._reading.items():
-                if 0 <= since < self._looks - _LOOKS:
+            self.looks += 1
+            for task, since in self.reading.items():
+                if 0 <= since < self.looks - _LOOKS:
                     # Marked, so that this end is told from any other.
-                    self._reading[task] = -1
+                    self.reading[task] = STALLED
                     task.cancel()

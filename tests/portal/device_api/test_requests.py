@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from portal.device_api import requests, transport
+from portal.device_api import requests
 from portal.device_api.answers import Refusal
 from portal.device_api.requests import Request
 from portal.device_api.transport import Transport
@@ -34,10 +34,28 @@ def test_any_other_is_refused(value, status):
 
 
 def test_long_headers_are_not_kept_in_memory():
-    kept = requests._known_number.cache_info(), transport._is_ours.cache_info()
+    kept, transport = requests._known_number.cache_info(), Transport()
     for number in range(3):
         with pytest.raises(Refusal, match="At most"):
             length(b"0" * 100_000 + b"%d" % number)
         with pytest.raises(Refusal, match="a host that is not this one"):
-            Transport().check({"scheme": "https"}, b"a" * 100_000 + b"%d" % number)
-    assert kept == (requests._known_number.cache_info(), transport._is_ours.cache_info())
+            transport.check("https", b"a" * 100_000 + b"%d" % number)
+    assert kept == requests._known_number.cache_info()
+    assert not transport.known
+
+
+def test_made_up_spellings_of_our_own_hosts_are_few_in_memory(settings):
+    settings.ALLOWED_HOSTS = [".example.org"]
+    transport = Transport()
+    for number in range(200):
+        transport.check("https", b"a%d.example.org" % number)
+    assert len(transport.known) < 100
+
+
+def test_a_host_that_is_known_over_https_is_not_so_without(settings):
+    settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["example.org"], True
+    transport = Transport()
+    for _ in range(2):
+        transport.check("https", b"example.org")
+        with pytest.raises(Refusal, match="HTTPS only"):
+            transport.check("http", b"example.org")
