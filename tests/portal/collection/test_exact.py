@@ -36,6 +36,11 @@ def test_what_was_stored_and_what_was_small_is_told(collecting):
     gathered_sum(collecting, FIRST)
     watched.look()
     assert told(watched) == {*stored, *handed_over}
+    # A receipt beside the hand-over to a release would be a second time in its sum.
+    window = next(window for session, window in watched.handed_over if session == small.pk)
+    watched.receipts[small.pk, window] = bytes.fromhex(handed_over[0])
+    again = bytes.fromhex(handed_over[0])
+    assert b"".join(watched.counted()[window]).count(again) == 2
 
 
 def test_it_refuses_where_time_is_real(settings, monkeypatch):
