@@ -73,6 +73,8 @@ class ClipTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     together: Share = Decimal(1)
     # What does not shrink with more events, such as a loss that no correction undoes.
     systematic: Share = Decimal(0)
+    # Whether that share is the same in all kinds of cells, or each has its own, by chance: 1 or 0.
+    alike: Share = Decimal(1)
 
 
 class ClipUncertainty(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

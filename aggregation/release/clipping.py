@@ -13,7 +13,10 @@ proxy or public data, as all parameters are (`ClipUncertainty` in the spec). Per
       width² = (1 − r) · Σ S_k² + r · (Σ S_k)².
 
 - *systematic*: a share that no number of events makes smaller, such as the loss itself where
-  nothing corrects it, or the chance in the proxy that ρ was fitted on. It holds for sums alike.
+  nothing corrects it, or the chance in the proxy that ρ was fitted on. It is the same in all
+  places, so over them it adds up. Over kinds it does only where it is their common loss; chance
+  and what a common ρ leaves differ from kind to kind, and partly cancel.
+- *alike*: by how much it does, the r of the same formula with S_k the systematic part of kind k.
 
 Different places are different devices: squares add. S_k of a row is taken from its sums over
 places, not place by place: by Minkowski's inequality Σ_p (Σ_k S_pk)² ≤ (Σ_k √Σ_p S_pk²)², with
@@ -24,27 +27,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
 from aggregation.errors import Problem
 from aggregation.mechanisms.slices import Slicing
-from aggregation.protocol.anonymization import ClipTerms, ClipUncertainty
-from aggregation.protocol.part import Floats, Integers
+from aggregation.protocol.anonymization import ClipUncertainty
+from aggregation.protocol.part import Floats
 from aggregation.protocol.ranks import Cells
 from aggregation.release.axes import collapse
 
 # Keys whose values hold different devices. Along all others a device has cells side by side.
 PLACES: Final = ("region", "country")
-# Of a cell that a fit looks at.
-LEAST_EVENTS: Final = 100
 # A count this many standard deviations above nothing is no noise: of Laplace draws, one in 160,000
 # is as far out.
 _CLEAR: Final = 8.0
-_QUANTILE: Final = NormalDist().inv_cdf(0.975)
+_ALL: Final = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +55,7 @@ class ClipLaw:
     random: Floats
     together: Floats
     systematic: Floats
+    alike: Floats
 
     @classmethod
     def of(cls, given: ClipUncertainty, metrics: Sequence[str]) -> ClipLaw:
@@ -70,6 +70,7 @@ class ClipLaw:
             random=np.array([float(t.random) for t in terms]),
             together=np.array([float(t.together) for t in terms]),
             systematic=np.array([float(t.systematic) for t in terms]),
+            alike=np.array([float(t.alike) for t in terms]),
         )
 
     def of_cells(self, values: Floats) -> Floats:
@@ -93,7 +94,17 @@ class ClipLaw:
         """
         squares = self.random_squares(kinds, spread, cells)
         random = added(squares, cells, by, together=self.together)
-        return np.sqrt(random + (self.systematic * values) ** 2)
+        systematic = self.systematic_squares(values, collapse(kinds**2, cells, by))
+        width: Floats = np.sqrt(random + systematic)
+        return width
+
+    def systematic_squares(
+        self, values: Floats, squares: Floats, metrics: int | slice = _ALL
+    ) -> Floats:
+        """Squares of the systematic part of sums, from these and the squares of their kinds."""
+        share, alike = self.systematic[metrics], self.alike[metrics]
+        found: Floats = share**2 * ((1 - alike) * squares + alike * values**2)
+        return found
 
     def random_squares(self, kinds: Floats, spread: Floats, cells: Cells) -> Floats:
         """Squares of the random part, row by row: (c · mean value per event)² · events.
@@ -115,66 +126,9 @@ class ClipLaw:
         return squares
 
 
-def added(squares: Floats, cells: Cells, by: Sequence[str], *, together: Floats) -> Floats:
-    """Squared random widths of sums by these keys, from those of their kinds."""
+def added(squares: Floats, cells: Cells, by: Sequence[str], *, together: Floats | float) -> Floats:
+    """Squared widths of sums by these keys, from those of their kinds."""
     apart = collapse(squares, cells, by)
-    alike = collapse(np.sqrt(squares), cells, by) ** 2
-    both: Floats = (1 - together) * apart + together * alike
+    as_one = collapse(np.sqrt(squares), cells, by) ** 2
+    both: Floats = (1 - together) * apart + together * as_one
     return both
-
-
-def fit_clip_uncertainty(
-    true: Floats, clipped: Floats, cells: Cells, metrics: Sequence[str], *, count: str, source: str
-) -> ClipUncertainty:
-    """From a proxy population: true sums by cell, and the same after clipping and correction.
-
-    Cells with few events are left out: noise drowns them, so no interval of theirs is shown. Best
-    on other people than the mechanism was fitted on: those it knows lose less than others.
-    """
-    events = true[:, list(metrics).index(count)]
-    filled = np.flatnonzero((true > 0).all(axis=1) & (events >= LEAST_EVENTS))
-    if not len(filled):
-        message = f"No cell of the proxy data has {LEAST_EVENTS} events."
-        raise Problem(message, hint="Fit on more devices.")
-    kind = _numbered(cells, [n for n in cells.names if n not in PLACES])[filled]
-    place = _numbered(cells, [n for n in cells.names if n in PLACES])[filled]
-    terms = {
-        metric: _terms(true[filled, m], clipped[filled, m], events[filled], kind, place)
-        for m, metric in enumerate(metrics)
-    }
-    return ClipUncertainty(count=count, metrics=terms, source=source)
-
-
-def _terms(
-    true: Floats, clipped: Floats, events: Floats, kind: Integers, place: Integers
-) -> ClipTerms:
-    loss = clipped - true
-    of_kind = np.bincount(kind, true)
-    share = np.divide(
-        np.bincount(kind, loss), of_kind, out=np.zeros_like(of_kind), where=of_kind > 0
-    )
-    own = loss - share[kind] * true
-    unit = true / np.sqrt(events)
-    random = np.sqrt(np.mean((own / unit) ** 2))
-    width = random * unit
-    # Solved for r: Σ_p (Σ_k own)² = (1 − r) · Σ width² + r · Σ_p (Σ_k width)².
-    shared = (np.bincount(place, own) ** 2).sum() - (own**2).sum()
-    most = (np.bincount(place, width) ** 2).sum() - (width**2).sum()
-    together = min(max(shared / most, 0.0), 1.0) if most > 0 else 1.0
-    # What all cells of a kind lost, and by how much that is chance.
-    counted = np.bincount(kind, events)[kind]
-    systematic = np.sqrt(np.mean(share[kind] ** 2 + random**2 / counted))
-    return ClipTerms(
-        random=_decimal(_QUANTILE * random),
-        together=_decimal(together),
-        systematic=_decimal(_QUANTILE * systematic),
-    )
-
-
-def _numbered(cells: Cells, names: Sequence[str]) -> Integers:
-    return Slicing.by(names, cells).of(np.arange(cells.size))
-
-
-def _decimal(value: float) -> Decimal:
-    """Three digits are more than a fit knows."""
-    return Decimal(f"{Decimal(f'{value:.2e}'):f}")

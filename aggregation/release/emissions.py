@@ -47,6 +47,8 @@ class _Parts:
     sums: Floats
     # Squares of the random part of clip uncertainty, which add in another way.
     random: Floats | None
+    # Squares of the values by kind, whose systematic parts do so, too.
+    squares: Floats
 
 
 def emission_tables(
@@ -117,7 +119,7 @@ def _of_cells(
         noise = np.sqrt(law.covariance[classes, count, count])
         squares = recipe.clip.random_squares(estimates.values, noise, estimates.cells)
         random = squares[:, [place]] * kilograms[:, None] ** 2
-    return _Parts(estimates.cells, sums, random)
+    return _Parts(estimates.cells, sums, random, value**2)
 
 
 def _summed(parts: _Parts, by: Sequence[str], grouping: Grouping | None, recipe: Recipe) -> _Parts:
@@ -127,12 +129,13 @@ def _summed(parts: _Parts, by: Sequence[str], grouping: Grouping | None, recipe:
         sums = grouped(sums, cells, axis, grouping.group_of)
         random = None if random is None else grouped(random, cells, axis, grouping.group_of)
         cells = grouping.replaced_in(cells)
+    kept = [n for n in cells.names if n in by or n not in PLACES]
+    kinds = _only(cells, kept)
+    squares = collapse(collapse(sums[:, :1], cells, kept) ** 2, kinds, by)[:, 0]
     if random is not None and recipe.clip is not None:
-        kinds = [n for n in cells.names if n in by or n not in PLACES]
         together = recipe.clip.together[recipe.metrics.index(DISTANCE)]
-        squares = collapse(random, cells, kinds)
-        random = added(squares, _only(cells, kinds), by, together=together)
-    return _Parts(_only(cells, by), collapse(sums, cells, by), random)
+        random = added(collapse(random, cells, kept), kinds, by, together=together)
+    return _Parts(_only(cells, by), collapse(sums, cells, by), random, squares)
 
 
 def _only(cells: Cells, names: Sequence[str]) -> Cells:
@@ -162,8 +165,10 @@ def _table(parts: _Parts, recipe: Recipe, *, exact: Estimates | None) -> Table:
 def _clip(parts: _Parts, recipe: Recipe) -> Floats | None:
     if parts.random is None or recipe.clip is None:
         return None
-    share = recipe.clip.systematic[recipe.metrics.index(DISTANCE)]
-    width: Floats = np.sqrt(parts.random[:, 0] + (share * parts.sums[:, 0]) ** 2)
+    systematic = recipe.clip.systematic_squares(
+        parts.sums[:, 0], parts.squares, recipe.metrics.index(DISTANCE)
+    )
+    width: Floats = np.sqrt(parts.random[:, 0] + systematic)
     return width
 
 

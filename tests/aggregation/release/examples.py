@@ -37,13 +37,14 @@ KINDS = ("joint_clipping", "budget_split", "group_scaling", "rotated")
 
 
 def clip_uncertainty(
-    random: float, *, together: float = 1, systematic: float = 0
+    random: float, *, together: float = 1, systematic: float = 0, alike: float = 1
 ) -> ClipUncertainty:
     """The same terms for every metric."""
     terms = ClipTerms(
         random=Decimal(str(random)),
         together=Decimal(str(together)),
         systematic=Decimal(str(systematic)),
+        alike=Decimal(str(alike)),
     )
     return ClipUncertainty(
         count="num_trips", metrics=dict.fromkeys(METRICS, terms), source="A proxy of this test"

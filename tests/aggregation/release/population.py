@@ -1,6 +1,7 @@
 """A synthetic travel population, bounded by the very code that phones run."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -56,32 +57,32 @@ def summed(made: Recipe, people: Population) -> Report:
     return core.report()
 
 
-def tuned(proxy: Population, regions: int, *, quantile: float, **changes: object) -> Recipe:
-    """Scales and one bound from proxy data, and ρ that undoes its average clip loss."""
-    places = np.arange(regions * len(ACTIVITIES) * len(DIRECTIONS))
-    of_cell = places // len(DIRECTIONS) % len(ACTIVITIES)
-    scales = []
-    for a in range(len(ACTIVITIES)):
-        mine = proxy.rows.values[of_cell[proxy.rows.ranks] == a]
-        scales.append(np.quantile(mine, 0.95, axis=0))
-    sizes = (proxy.rows.values / np.array(scales)[of_cell[proxy.rows.ranks]]).sum(axis=1)
+def tuned(
+    proxy: Population, regions: int, *, quantile: float, by: tuple[str, ...], **changes: object
+) -> Recipe:
+    """Scales and one bound from proxy data, and ρ that undoes its average clip loss by slice."""
+    domains = {**DOMAINS, "region": tuple(map(str, range(regions)))}
+    slices = ["/".join(values) for values in product(*(DOMAINS[name] for name in by))]
+    of_cell = np.arange(regions * len(ACTIVITIES) * len(DIRECTIONS)) % 4
+    of_cell = of_cell if len(by) == 2 else of_cell // len(DIRECTIONS)
+    of_row = of_cell[proxy.rows.ranks]
+    scales = [np.quantile(proxy.rows.values[of_row == s], 0.95, axis=0) for s in range(len(slices))]
+    sizes = (proxy.rows.values / np.array(scales)[of_row]).sum(axis=1)
     devices = len(proxy.rows.offsets) - 1
     who = np.repeat(np.arange(devices), np.diff(proxy.rows.offsets))
     clip = np.quantile(np.bincount(who, sizes, minlength=devices), quantile)
     basis = {
-        name: tuple(tuple(row) for row in np.diag(1 / (scales[a] * clip)).tolist())
-        for a, name in enumerate(ACTIVITIES)
+        name: tuple(tuple(row) for row in np.diag(1 / (scales[s] * clip)).tolist())
+        for s, name in enumerate(slices)
     }
-    domains = {**DOMAINS, "region": tuple(map(str, range(regions)))}
     plain = recipe(
-        mechanism=Rotated(("activity",), basis, dict.fromkeys(ACTIVITIES, (1.0,) * 3)),
-        domains=domains, **changes,
-    )  # fmt: skip
+        mechanism=Rotated(by, basis, dict.fromkeys(slices, (1.0,) * 3)), domains=domains, **changes
+    )
     kept = plain.arithmetic.decode(summed(plain, proxy).sums)
     rho = {
         name: tuple(
-            (proxy.truth[of_cell == a].sum(axis=0) / kept[of_cell == a].sum(axis=0)).tolist()
+            (proxy.truth[of_cell == s].sum(axis=0) / kept[of_cell == s].sum(axis=0)).tolist()
         )
-        for a, name in enumerate(ACTIVITIES)
+        for s, name in enumerate(slices)
     }
-    return recipe(mechanism=Rotated(("activity",), basis, rho), domains=domains, **changes)
+    return recipe(mechanism=Rotated(by, basis, rho), domains=domains, **changes)

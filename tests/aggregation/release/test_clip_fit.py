@@ -6,7 +6,7 @@ import pytest
 from aggregation.compiler import Compiled, compile_spec
 from aggregation.errors import Problem
 from aggregation.ondevice.bounding import Rows
-from aggregation.release.clipping import fit_clip_uncertainty
+from aggregation.release.clip_fit import fit_clip_uncertainty
 from aggregation.release.recipe import Recipe
 from devices_sim.fleet.ground_truth import METRICS, sums_by_phone
 from portal.tasks.starting_points import starting_point
@@ -44,6 +44,9 @@ def test_the_demos_tasks_know_what_their_bound_takes(slug: str) -> None:
         for term in ("random", "systematic"):
             ratio = getattr(terms, term) / getattr(given.metrics[metric], term)
             assert 0.9 < ratio < 1.1, (metric, term, ratio)
+        for term in ("together", "alike"):
+            apart = abs(getattr(terms, term) - getattr(given.metrics[metric], term))
+            assert apart < 0.05, (metric, term, apart)
 
 
 def test_it_refuses_a_proxy_with_too_little_in_its_cells() -> None:

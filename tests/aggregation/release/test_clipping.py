@@ -65,3 +65,13 @@ def test_a_kind_that_stands_out_nowhere_counts_nothing() -> None:
     squares = law.random_squares(kinds, np.full(4, 10.0), cells)
     assert squares[0, 0] == pytest.approx(9 * 1000)
     assert (squares[[1, 3]] == 0).all()
+
+
+@pytest.mark.parametrize(("alike", "times"), [(0, 2**0.5), (0.25, 2.5**0.5), (1, 2)])
+def test_systematic_shares_of_a_sum(alike: float, times: float) -> None:
+    """Over places they add up; over two kinds between √2 and 2 times one of them."""
+    law = ClipLaw.of(clip_uncertainty(0, systematic=0.1, alike=alike), METRICS)
+    cells = Cells(("activity",), (("walking", "driving"),))
+    kinds = np.full((2, 3), 500.0)
+    (width,) = law.of_sums(np.full((1, 3), 1000.0), kinds, np.ones(2), cells, ())
+    np.testing.assert_allclose(width, times * 0.1 * 500)

@@ -135,6 +135,22 @@ def test_clip_uncertainty_of_a_sum(together: float, times: float) -> None:
     np.testing.assert_allclose(everywhere[2], 2 * both.reshape(4, 3)[0, 2])
 
 
+@pytest.mark.parametrize(("alike", "times"), [(0, 2**0.5), (0.25, 2.5**0.5), (1, 2)])
+def test_systematic_shares_of_a_sum(alike: float, times: float) -> None:
+    """Two directions of a place: between √2 and 2 times one of them. Four places: four times."""
+    made = _recipe(clip_uncertainty=clip_uncertainty(0, systematic=0.1, alike=alike))
+    tables = _tables(made, np.full((4, 3, 2), HUGE))
+    one = tables["region", "activity", "direction"].column("co2e_kg").clip_uncertainty
+    both = tables["region", "activity"].column("co2e_kg").clip_uncertainty
+    everywhere = tables["activity",].column("co2e_kg").clip_uncertainty
+    assert one is not None
+    assert both is not None
+    assert everywhere is not None
+    bus = (slice(None), 2)
+    np.testing.assert_allclose(both.reshape(4, 3)[bus], times * one.reshape(4, 3, 2)[bus][:, 0])
+    np.testing.assert_allclose(everywhere[2], both.reshape(4, 3)[:, 2].sum())
+
+
 def test_intervals_of_sums_cover() -> None:
     """No kilometres at all, 3,000 releases of 24 cells: 95 % within, ±2 points (5 std errors)."""
     count = 3000
