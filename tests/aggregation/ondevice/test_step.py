@@ -81,6 +81,23 @@ def test_what_lies_beyond_the_ends_counts_in_them(
     assert ("distance_km", bucket) in found
 
 
+def test_a_bucket_begins_at_its_lower_edge(catalog: Catalog) -> None:
+    """1.9 lies 3.7 quarters of a doubling above 1."""
+    norms = SliceNorms((), dict.fromkeys(METRICS, 1.0))
+    assert ("distance_km", 3) in buckets(catalog, norms, trip(distance_km=1.9))
+
+
+def test_a_norm_has_no_sign(catalog: Catalog) -> None:
+    """Of −5 and 3 it is 8."""
+    sql = (
+        "SELECT region, activity, direction, privacy_time_unit, 0, 0, SUM(distance_km - 10) "
+        "FROM trips GROUP BY 1, 2, 3, 4"
+    )
+    task = calibration(catalog, SliceNorms((), dict.fromkeys(METRICS, 1.0)), sql=sql)
+    events = {"trips": [trip(distance_km=5.0), trip(distance_km=13.0, region="1003")]}
+    assert execute(task, events, WEEK, catalog).ranks.tolist() == [2 * BUCKETS + 12]
+
+
 def test_a_metric_of_nothing_has_no_bucket(catalog: Catalog) -> None:
     found = buckets(catalog, BY_ACTIVITY, trip(distance_km=0.0))
     assert [metric for _, metric, _ in found] == ["num_trips", "duration_min"]
