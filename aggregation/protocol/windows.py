@@ -62,6 +62,10 @@ class Window:
             )
         return window
 
+    def __hash__(self) -> int:
+        """Of the start alone: windows are looked up often, and rarely beside other units."""
+        return hash(self.start)
+
     @cached_property
     def end(self) -> datetime:
         if self.unit is Unit.MONTH:

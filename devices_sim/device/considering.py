@@ -59,8 +59,9 @@ def consider(
     state: State, offer: Offer, streams: Iterable[str], conditions: Conditions, *, now: float
 ) -> Candidate | SitsOut:
     """`streams` are those the task reads, or all that may be, as long as that is not known."""
-    listed = windows_of(offer.windows, offer.window_unit)
-    if listed is None or len(listed) > MAX_LISTED:
+    fits = len(offer.windows) <= MAX_LISTED
+    listed = windows_of(offer.windows, offer.window_unit) if fits else None
+    if listed is None:
         raise Refused(f"Its list of windows is not one of {offer.window_unit}s.")
     progress = state.tasks.get(offer.task)
     if progress is not None and progress.unit is not offer.window_unit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -39,7 +39,7 @@ class Known:
     price: int
     most_windows: int
 
-    @property
+    @cached_property
     def streams(self) -> tuple[str, ...]:
         return tuple(self.task.reads)
 

@@ -47,8 +47,12 @@ def add(
     """Add an entry; one that says the same as an earlier one takes its place and counts on."""
     times = 1
     for index, entry in enumerate(state.log):
-        same = (entry.kind, entry.subject, entry.windows, entry.why)
-        if same == (kind, subject, windows, why):
+        if (
+            entry.kind == kind
+            and entry.subject == subject
+            and entry.windows == windows
+            and entry.why == why
+        ):
             size, times = size + entry.size, entry.times + 1
             del state.log[index]
             break

@@ -8,8 +8,7 @@ stops. After a minute of machine time everything is stopped and freed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Final
 
 from aggregation.protocol.messages import VERSION, Active
@@ -97,8 +96,7 @@ class Call:
             return
         await self._announce()
         for pending in list(self.state.pending):
-            async with self.on_its_own(pending.task):
-                await self.follow(pending, Ask())
+            await self.on_its_own(pending.task, self.follow(pending, Ask()))
         if self._hint_is_over():
             await take_part(self)
         else:
@@ -122,16 +120,18 @@ class Call:
         """Once per install, with no name: so that reach has a denominator."""
         if self.state.announced:
             return
+        await self.on_its_own("active", self._say_active())
+
+    async def _say_active(self) -> None:
         message = Active(version=VERSION, population=self.phone.population)
         before = self.did.meter.up
-        async with self.on_its_own("active"):
-            await self.phone.api.active(message, self.did.meter)
-            self.state.announced = True
-            self.log("active", "", size=self.did.meter.up - before)
+        await self.phone.api.active(message, self.did.meter)
+        self.state.announced = True
+        self.log("active", "", size=self.did.meter.up - before)
 
     async def follow(self, pending: Pending, step: Step) -> None:
         """Do what the once-only rule says about one update until it says rest, or settles it."""
-        while isinstance(step, Send | Ask):
+        while isinstance(step, (Send, Ask)):
             self.deadline.check()
             answer = await (self._send if isinstance(step, Send) else self._ask)(pending)
             if not any(other is pending for other in self.state.pending):
@@ -181,11 +181,10 @@ class Call:
         except NotReached:
             return NoAnswer()
 
-    @asynccontextmanager
-    async def on_its_own(self, task: str) -> AsyncIterator[None]:
+    async def on_its_own(self, task: str, work: Awaitable[None]) -> None:
         """Refusals and faults of one task end here; their texts could tell about events."""
         try:
-            yield
+            await work
         except Refused as refused:
             self.refuse(task, str(refused))
         except (Busy, OutOfTime, NotSaved):

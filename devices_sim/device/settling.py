@@ -56,6 +56,8 @@ def give_up_outlived(state: State, catalog: Catalog, *, now: float) -> None:
 
 def forget_closed(state: State) -> None:
     """Tasks that ended long ago: all their windows lie in weeks that the ledger has closed."""
+    if not state.budget.floor:
+        return
     needed = {p.task for p in state.pending} | {p.client_task for p in state.pending}
     needed |= {sha for progress in state.tasks.values() for sha in progress.again.values()}
     for table in (state.tasks, state.client_tasks):

@@ -46,8 +46,7 @@ async def take_part(call: Call) -> None:
         if isinstance(answer, TurnedAway):
             _turned_away(call, answer)
         else:
-            async with call.on_its_own(candidate.offer.task):
-                await _run(call, candidate, answer)
+            await call.on_its_own(candidate.offer.task, _run(call, candidate, answer))
 
 
 async def _check_in(call: Call) -> Offers:
@@ -124,11 +123,12 @@ async def _run(call: Call, candidate: Candidate, assigned: Assigned) -> None:
         return
     sealed = update_of(work, call.state.events, call.deadline)
     pending = store(call.state, work, sealed, now=call.now)
-    call.did.sent.append(Sent(assigned.task, pending.windows, len(sealed), pending.update))
+    sent = Sent(assigned.task, pending.windows, len(sealed), pending.update)
+    call.did.sent.append(sent)
     try:
         await call.follow(pending, Send())
     except NotSaved:
-        call.did.sent.pop()
+        call.did.sent.remove(sent)
         raise
 
 

@@ -34,7 +34,7 @@ def low_watermark(now: float, unit: Unit) -> Window:
 def waiting(
     state: State, listed: Sequence[Window], *, task: str, client_task: str, now: float
 ) -> list[Window]:
-    """Of the windows the server lists as open, those this phone may run now, the oldest first."""
+    """Of the windows the server lists as open, in their order, those this phone may run now."""
     mine, its = state.tasks.get(task), state.client_tasks.get(client_task)
     on_their_way = {
         window
@@ -44,7 +44,7 @@ def waiting(
     }
     return [
         window
-        for window in sorted(set(listed))
+        for window in listed
         if window.span[1] <= now
         and window.span[0] >= state.started
         and window.id not in on_their_way
@@ -95,9 +95,9 @@ def window_of(window_id: str, unit: Unit) -> Window:
 
 @lru_cache(maxsize=1024)
 def windows_of(ids: tuple[str, ...], unit: Unit) -> tuple[Window, ...] | None:
-    """The windows of a server's list; nothing if any id is none."""
+    """The windows of a server's list, each once, the oldest first; nothing if any id is none."""
     try:
-        return tuple(window_of(each, unit) for each in ids)
+        return tuple(sorted({window_of(each, unit) for each in ids}))
     except Problem:
         return None
 

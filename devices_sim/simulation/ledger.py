@@ -22,10 +22,10 @@ Key = tuple[str, str]
 
 @dataclass
 class Ledger:
-    """A row for each window of each update; 21 bytes a row, as there are millions."""
+    """A row for each window of each update; 22 bytes a row, as there are millions."""
 
     keys: dict[Key, int] = field(default_factory=dict)
-    key: array[int] = field(default_factory=lambda: array("B"))
+    key: array[int] = field(default_factory=lambda: array("H"))
     update: array[int] = field(default_factory=lambda: array("Q"))
     phone: array[int] = field(default_factory=lambda: array("Q"))
     # Civil hours after the server asked for it: when the window ended, or its hint was over.
@@ -46,7 +46,10 @@ class Ledger:
         self.hours.extend(other.hours)
 
     def of(self, key: Key) -> Sendings:
-        rows = np.frombuffer(self.key, dtype=np.uint8) == self.keys.get(key, 255)
+        place = self.keys.get(key)
+        if place is None:
+            return Sendings(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.float32))
+        rows = np.frombuffer(self.key, dtype=np.uint16) == place
         return Sendings(
             update=np.frombuffer(self.update, dtype=np.uint64)[rows],
             phone=np.frombuffer(self.phone, dtype=np.uint64)[rows].astype(np.int64),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import resource
 import signal
@@ -13,7 +12,7 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import uvloop
@@ -24,6 +23,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.fleet.draws import BLOCK
+from devices_sim.fleet.driver import settle_memory
 from devices_sim.fleet.ground_truth import CellSums, cell_sums
 from devices_sim.fleet.portal import parts_at
 from devices_sim.fleet.report import Report
@@ -89,8 +89,6 @@ class Truth:
 
 Request = Step | Finish | Truth
 Answer = Stepped | Finished | CellSums | Problem
-# Objects made between two looks for rubbish: phones leave little, and there are many.
-_RUBBISH: Final = 50_000
 
 
 def numbers_of(phones: int, index: int, of: int) -> NDArray[np.int64]:
@@ -122,8 +120,7 @@ async def _answering(order: Order, line: Connection) -> None:
         fleet = SteppedFleet(
             world, parts, start=order.start, numbers=numbers.tolist(), tasks=order.tasks
         )
-        gc.freeze()
-        gc.set_threshold(_RUBBISH, 20, 100)
+        settle_memory()
         while True:
             asked = await asyncio.to_thread(line.recv)
             line.send(await _answer(asked, fleet, world, numbers, clock))

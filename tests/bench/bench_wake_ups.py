@@ -2,7 +2,8 @@
 
 Each phone asks after last week's update, checks in, gets an assignment, runs its query over ten
 trips in a fresh SQLite, bounds, seals, stores and uploads: over HTTP, to a real front end in a
-process of its own. The floor does as many round trips with an empty handler and no parser, one
+process of its own. As in a fleet, phones share connections, which are kept, and rubbish is looked
+for seldom. The floor does as many round trips with an empty handler and no parser, one
 bare query in a fresh SQLite, and one bare seal. Processor time of this process, in turns, the least
 of several rounds: others on the machine only ever make a round dearer.
 """
@@ -24,27 +25,30 @@ from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from aggregation.clock import ManualClock
 from aggregation.protocol.sealing import SessionKeys
 from aggregation.protocol.shipped import shipped_catalog
-from devices_sim.device.api_client import DeviceApi, connected
+from devices_sim.device.api_client import DeviceApi, HttpApi
+from devices_sim.device.http import Http
 from devices_sim.device.library import Library
 from devices_sim.device.phone import Phone
 from devices_sim.device.state import from_bytes, to_bytes
 from devices_sim.device.storage import MemoryStorage
+from devices_sim.device.verification import Pins
+from devices_sim.fleet.driver import settle_memory
 from tests.aggregation.ondevice.examples import WEEK, WEEKLY_TRIPS, client_task, trip
 from tests.bench.figures import Figure
 from tests.bench.uploading import send_all
 from tests.devices_sim.peer import DirectApi, Peer
 from tests.portal.device_api.front_end import (
     UNPROXIED,
-    FrontEnd,
     running_front_end,
     running_uvicorn,
 )
 from tests.portal.device_api.signed import signed_task
 
-PHONES, AT_ONCE, ROUNDS, CALLS = 200, 64, 15, 4
+PHONES, AT_ONCE, ROUNDS, CALLS = 400, 64, 15, 4
 NEXT = WEEK.next()
 CATALOG = shipped_catalog(regions=[str(n) for n in range(1001, 1013)], countries=["DE", "FR"])
 CLOCK = ManualClock(WEEK.start)
+CHANCE = Random(1)
 WAYS = [("driving", "within"), ("walking", "within"), ("bus", "inbound")]
 TRIPS = [
     trip(after=timedelta(days=7, hours=5 * n), activity=WAYS[n % 3][0], direction=WAYS[n % 3][1])
@@ -65,7 +69,10 @@ def figures() -> Iterator[Figure]:
     keys, session = SessionKeys.fresh(), secrets.token_hex(16)
     state = from_bytes(blob)
     assert state is not None
+    pins = peer.pins
+    settle_memory()
     with (
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         running_front_end(MAYFLY_QUEUE_LENGTH="10000000") as front_end,
         running_uvicorn("tests.bench.empty_handler:application", *UNPROXIED) as (port, _),
     ):
@@ -76,9 +83,10 @@ def figures() -> Iterator[Figure]:
             {**signed_task(peer, keys, before, WEEK), "task": "last-week"},
         )
         CLOCK.set(NEXT.end + timedelta(hours=1))
+        api = HttpApi(Http(f"http://127.0.0.1:{front_end.port}"))
         costs = _costs(
             {
-                "wake-up": lambda: _woken(front_end, peer, library, blob),
+                "wake-up": lambda: runner.run(_all_woken(api, pins, library, blob)),
                 "calls": lambda: _sent(port),
                 "query": lambda: [_bare_query() for _ in range(PHONES)],
                 "seal": _bare_seal(),
@@ -103,7 +111,7 @@ def figures() -> Iterator[Figure]:
 
 def _a_week_old(peer: Peer, library: Library) -> tuple[bytes, str]:
     """A phone's state with an update on its way and a week of trips, and that update's session."""
-    phone = _phone(DirectApi(peer), peer, library, None)
+    phone = _phone(DirectApi(peer), peer.pins, library, None)
     phone.set_consent("trips", True)
     phone.record("trips", trip())
     CLOCK.set(WEEK.end + timedelta(hours=1))
@@ -114,26 +122,24 @@ def _a_week_old(peer: Peer, library: Library) -> tuple[bytes, str]:
     return blob, phone.load().pending[0].session
 
 
-def _phone(api: DeviceApi, peer: Peer, library: Library, blob: bytes | None) -> Phone:
-    parts = (CATALOG, peer.pins, api, CLOCK, Random(1), "DE")
+def _phone(api: DeviceApi, pins: Pins, library: Library, blob: bytes | None) -> Phone:
+    parts = (CATALOG, pins, api, CLOCK, CHANCE, "DE")
     return Phone(MemoryStorage(blob), *parts, library=library, log_entries=8)
 
 
-def _woken(front_end: FrontEnd, peer: Peer, library: Library, blob: bytes) -> None:
-    uvloop.run(_all_woken(f"http://127.0.0.1:{front_end.port}", peer, library, blob))
+async def _all_woken(api: DeviceApi, pins: Pins, library: Library, blob: bytes) -> None:
+    """A few at a time, each after the other, as the driver does."""
+    left = iter(range(PHONES))
 
+    async def turns() -> None:
+        for _ in left:
+            did = await _phone(api, pins, library, blob).wake_up()
+            if not did.sent or did.stopped or did.on_their_way != 2:
+                raise RuntimeError("Not every phone sent an update.")
 
-async def _all_woken(url: str, peer: Peer, library: Library, blob: bytes) -> None:
-    async with connected(url) as api:
-        room = asyncio.Semaphore(AT_ONCE)
-
-        async def one() -> bool:
-            async with room:
-                did = await _phone(api, peer, library, blob).wake_up()
-                return bool(did.sent) and not did.stopped and did.on_their_way == 2
-
-        if not all(await asyncio.gather(*(one() for _ in range(PHONES)))):
-            raise RuntimeError("Not every phone sent an update.")
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(turns())
 
 
 _REQUEST = b"POST /device/v1/check-in HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 31\r\n\r\n"

@@ -61,6 +61,8 @@ def test_a_list_longer_than_any_grace_is_refused() -> None:
     assert isinstance(considered(state, offer(windows=hours(MAX_LISTED))), Candidate)
     with pytest.raises(Refused, match="not one of hours"):
         considered(state, offer(windows=hours(MAX_LISTED + 1)))
+    with pytest.raises(Refused, match="not one of hours"):
+        considered(state, offer(windows=hours(1) * (MAX_LISTED + 1)))
 
 
 def test_a_task_never_changes_its_unit() -> None:

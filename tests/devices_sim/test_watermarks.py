@@ -82,7 +82,8 @@ def pending(task: str, client_task: str, *windows: Window) -> Pending:
 
 def ids(state: State, *, now: datetime | None = None, client_task: str = A) -> list[int]:
     """Which of the first three days the task `mine` may run."""
-    listed = [day(2), day(0), day(1), day(1)]
+    listed = windows_of(tuple(day(n).id for n in (2, 0, 1, 1)), Unit.DAY)
+    assert listed is not None
     moment = (now or day(3).start).timestamp()
     found = waiting(state, listed, task="mine", client_task=client_task, now=moment)
     return [(window.start - FIRST.start).days for window in found]
@@ -146,6 +147,11 @@ def test_a_window_that_goes_again_is_forgotten_once_passed() -> None:
 )
 def test_distances_are_counted_in_windows(unit: Unit, left: str, right: str, expected: int) -> None:
     assert distance(Window.parse(left, unit), Window.parse(right, unit)) == expected
+
+
+def test_a_list_is_in_order_and_names_each_window_once() -> None:
+    listed = windows_of(("2026-11-16", "2026-11-09", "2026-11-16"), Unit.WEEK)
+    assert [window.id for window in listed or ()] == ["2026-11-09", "2026-11-16"]
 
 
 def test_a_list_with_one_bad_id_is_no_list() -> None:

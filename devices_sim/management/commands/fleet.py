@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from aggregation.clock import Clock, SimulatedClock, SystemClock
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
-from devices_sim.fleet.driver import Driver
+from devices_sim.fleet.driver import Driver, settle_memory
 from devices_sim.fleet.event_file import read_events
 from devices_sim.fleet.living import LivingFleet
 from devices_sim.fleet.portal import parts_at
@@ -89,6 +89,7 @@ async def _live(catalog: Catalog, options: dict[str, Any]) -> None:
     ) as parts:
         _say(f"{world.phones:,} phones of the scenario {scenario.name}, all of them new installs")
         fleet = LivingFleet(world, parts, start=start, say=_say)
+        settle_memory()
         fleet.begin()
         await _told(fleet)
 

@@ -49,6 +49,15 @@ def test_nothing_sent_nothing_counted() -> None:
     assert (none.sent, none.counted, none.double, none.lost) == (0, 0, 0, 0)
 
 
+def test_it_has_room_for_more_windows_than_any_simulation() -> None:
+    ledger = Ledger()
+    for number in range(300):
+        ledger.note(("task", str(number)), phone=number, update=f"{number:x}", hours=1.0)
+    assert ledger.of(("task", "255")).phone.tolist() == [255]
+    assert ledger.of(("task", "299")).phone.tolist() == [299]
+    assert ledger.of(KEY).phone.tolist() == []
+
+
 def test_ledgers_of_several_processes_are_one() -> None:
     whole, first, second = Ledger(), Ledger(), Ledger()
     first.note(KEY, phone=0, update="0a", hours=1.0)
