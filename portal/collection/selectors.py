@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet
 
 from aggregation.sessions.receipts import has_receipt
-from portal.collection.models import HandOver, Hold, Receipts, Session
+from portal.collection.models import HandOver, Hold, Partial, Receipts, Session
 from portal.tasks.models import Revision, TaskWindow
 
 
@@ -27,6 +27,13 @@ def revisions_to_collect(now: datetime) -> dict[Revision, list[TaskWindow]]:
     found: dict[Revision, list[TaskWindow]] = {}
     for row in sorted(rows, key=lambda row: (row.due_at, row.pk)):
         found.setdefault(row.revision, []).append(row)
+    return found
+
+
+def first_expiry(window: TaskWindow) -> datetime | None:
+    """When the first of a window's stored partials becomes unreadable; nothing if there is none."""
+    stored = Partial.objects.filter(window=window, state=Partial.State.STORED)
+    found: datetime | None = stored.aggregate(first=Min("expires_at"))["first"]
     return found
 
 

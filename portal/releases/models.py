@@ -47,6 +47,8 @@ class Attempt(models.Model):
     times = models.PositiveIntegerField()
     # Machine time.
     next_at = models.DateTimeField()
+    # Civil time: it does not wait for longer, since keys die. Empty if nothing is stored.
+    try_by = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"attempt {self.times} at the release of {self.window}"

@@ -28,7 +28,7 @@ def release_due_windows(*, clock: Clock, worker: str = "") -> None:
         if window is None:
             return
         tried.add(window.pk)
-        if attempts.begin(window=window):
+        if attempts.begin(window=window, clock=clock):
             _release(window, clock, worker)
 
 
@@ -36,12 +36,12 @@ def _release(window: TaskWindow, clock: Clock, worker: str) -> None:
     try:
         release_window(window=window, clock=clock, worker=worker)
     except Conflict as conflict:
-        pause = attempts.failed(window=window)
-        log.info("%s It is looked at again in %s.", conflict, pause)
+        pause = attempts.failed(window=window, clock=clock)
+        log.info("%s It is looked at again within %s.", conflict, pause)
     except Exception:
-        pause = attempts.failed(window=window)
+        pause = attempts.failed(window=window, clock=clock)
         log.exception(
-            "Window %s of %s could not be released; it is tried again in %s.",
+            "Window %s of %s could not be released; it is tried again within %s.",
             window.window, window.task, pause,
         )  # fmt: skip
     else:

@@ -1,7 +1,7 @@
 """Reading what is due, and what is released for whom."""
 
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.accounts.models import Person, Role
 from portal.collection.models import Session
+from portal.releases import attempts
 from portal.releases.models import Attempt, Release
 from portal.tasks.models import TaskWindow
 
@@ -29,7 +30,7 @@ def due_windows(now: datetime) -> QuerySet[TaskWindow]:
 
 def next_due(now: datetime, *, but: Collection[int] = ()) -> TaskWindow | None:
     """The one to be released now; what has failed lately is left alone for a while."""
-    paused = Attempt.objects.filter(window=OuterRef("pk"), next_at__gt=datetime.now(UTC))
+    paused = Attempt.objects.filter(~attempts.over(now), window=OuterRef("pk"))
     return due_windows(now).exclude(Exists(paused)).exclude(pk__in=but).first()
 
 

@@ -229,6 +229,26 @@ def test_what_keeps_failing_is_tried_less_and_less_often(collecting, monkeypatch
     assert not Attempt.objects.exists()
 
 
+def test_no_pause_outlasts_the_keys_of_what_is_stored(collecting, monkeypatch, settings):
+    """Civil time may be so quick that they die within a minute of machine time."""
+    settings.HEARTBEAT_SECONDS = 600
+    big = collecting.start(*collecting.place())
+    collecting.count(collecting.send(big, [FIRST], MAX))
+    collecting.until(big.pk, "flushed")
+    collecting.go_to(DUE)
+    half = (Partial.objects.get().expires_at - collecting.clock.now()) / 2
+    assert half > timedelta(0)
+    monkeypatch.setattr(failpoints, "hook", fail_at("noised"))
+    running.release_due_windows(clock=collecting.clock)
+    collecting.clock.advance(half - timedelta(seconds=1))
+    assert selectors.next_due(collecting.clock.now()) is None
+    collecting.clock.advance(timedelta(seconds=1))
+    assert selectors.next_due(collecting.clock.now()).window == FIRST
+    running.release_due_windows(clock=collecting.clock)
+    attempt = Attempt.objects.get(window__window=FIRST)
+    assert (attempt.times, attempt.try_by) == (2, collecting.clock.now() + half / 2)
+
+
 def test_a_window_that_fails_keeps_no_other_waiting(collecting, monkeypatch, settings):
     settings.HEARTBEAT_SECONDS = 60
     collecting.go_to(DUE)
@@ -244,11 +264,12 @@ def test_an_attempt_whose_worker_died_counts(collecting, settings):
     settings.HEARTBEAT_SECONDS = 60
     collecting.go_to(DUE)
     window = collecting.window(FIRST)
-    assert attempts.begin(window=window)  # and nothing is heard of it any more
-    assert not attempts.begin(window=window)
+    # And nothing is heard of it any more.
+    assert attempts.begin(window=window, clock=collecting.clock)
+    assert not attempts.begin(window=window, clock=collecting.clock)
     assert selectors.next_due(collecting.clock.now()) is None
     pauses_are_over()
-    assert attempts.begin(window=window)
+    assert attempts.begin(window=window, clock=collecting.clock)
     assert Attempt.objects.get().times == 2
 
 
