@@ -35,6 +35,7 @@ _NEEDED = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")
 
 Opened = list[bytes | None]
 _opened = msgspec.msgpack.Decoder(Opened)
+_encoder = msgspec.msgpack.Encoder()
 
 
 def helper() -> Helper | None:
@@ -114,7 +115,7 @@ def _shared(
     pairs = list(zip(children, shares, strict=False))
     until = time.monotonic() + _PATIENCE_SECONDS
     for child, share in pairs:
-        child.ask(msgspec.msgpack.encode((private, info, share)), until)
+        _order(child, private, info, share, until)
     found: Opened = []
     for child, share in pairs:
         answer = child.answer(until)
@@ -122,6 +123,18 @@ def _shared(
             answer = open_with(private, info, share)
         found.extend(answer)
     return found
+
+
+def _order(
+    child: "_Child", private: bytes, info: bytes, share: Sequence[SealedUpdate], until: float
+) -> None:
+    """The key beside what it opens, for as long as it takes to send: then the bytes are wiped."""
+    order = bytearray()
+    try:
+        _encoder.encode_into((private, info, share), order)
+        child.ask(order, until)
+    finally:
+        order[:] = bytes(len(order))
 
 
 class _Child:
@@ -145,7 +158,7 @@ class _Child:
             )
         self.is_well = True
 
-    def ask(self, order: bytes, until: float) -> None:
+    def ask(self, order: bytearray, until: float) -> None:
         try:
             self._wait(socket.SO_SNDTIMEO, until)
             self._line.send_bytes(order)

@@ -87,9 +87,9 @@ def test_one_that_was_killed_is_replaced(openers, keys):
 
 
 def test_one_that_does_not_answer_is_given_up(openers, keys, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 1)
     batch = sealed(keys, 64)
     opened(keys, openers, batch)
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 1)
     frozen = openers._idle[0]._process
     os.kill(frozen.pid, signal.SIGSTOP)
     opened(keys, openers, batch)
@@ -98,9 +98,8 @@ def test_one_that_does_not_answer_is_given_up(openers, keys, monkeypatch):
 
 def test_all_that_do_not_answer_are_waited_for_together(openers, keys, monkeypatch):
     """Their shares are too large for the line, so that asking waits, too."""
+    opened(keys, openers, sealed(keys, 64))
     monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.5)
-    small = sealed(keys, 64)
-    opened(keys, openers, small)
     for child in openers._idle:
         os.kill(child._process.pid, signal.SIGSTOP)
     large = [(one, bytes(20_000)) for one, _ in sealed(keys, 64)]
@@ -155,6 +154,20 @@ def test_one_that_is_busy_when_a_session_ends_is_not_asked_again(openers, keys):
     openers._give_back(busy)
     assert busy[0]._process.returncode == -signal.SIGKILL
     assert not openers._idle
+
+
+def test_the_key_is_wiped_from_what_was_sent(openers, keys, monkeypatch):
+    orders, private, ask = [], keys._private.private_bytes_raw(), module._Child.ask
+
+    def noted(child, order, until):
+        orders.append(order)
+        assert private in order
+        ask(child, order, until)
+
+    monkeypatch.setattr(module._Child, "ask", noted)
+    opened(keys, openers, sealed(keys, 64))
+    assert len(orders) == 2
+    assert not any(map(any, orders))
 
 
 def test_no_crash_leaves_a_core_file(openers, keys):
