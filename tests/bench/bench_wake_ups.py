@@ -36,7 +36,8 @@ from devices_sim.fleet.driver import settle_memory
 from tests.aggregation.ondevice.examples import WEEK, WEEKLY_TRIPS, client_task, trip
 from tests.bench.figures import Figure
 from tests.bench.uploading import send_all
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 from tests.portal.device_api.front_end import (
     UNPROXIED,
     running_front_end,

@@ -13,7 +13,8 @@ from devices_sim.device.library import Library
 from devices_sim.device.phone import Phone
 from devices_sim.device.storage import MemoryStorage
 from tests.aggregation.ondevice.examples import WEEK, client_task
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 
 @pytest.fixture

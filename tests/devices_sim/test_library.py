@@ -15,7 +15,8 @@ from devices_sim.device.phone import Phone
 from devices_sim.device.refusal import Refused
 from devices_sim.device.storage import MemoryStorage
 from tests.aggregation.ondevice.examples import client_task
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 
 def test_it_works(catalog: Catalog) -> None:

@@ -17,7 +17,8 @@ from devices_sim.device.phone import Phone
 from devices_sim.device.wake_up import WakeUp
 from tests.aggregation.ondevice.examples import WEEK, client_task, trip
 from tests.devices_sim.conftest import MakePhone
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 BEFORE = WEEK.start - timedelta(days=1)
 WEEK_SECONDS = 7 * 86_400

@@ -38,7 +38,8 @@ from devices_sim.device.phone import Phone
 from devices_sim.device.state import State
 from devices_sim.device.storage import MemoryStorage
 from tests.aggregation.ondevice.examples import client_task, trip
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 CATALOG = shipped_catalog(regions=["1001", "1002"], countries=["DE"])
 LIBRARY = Library(CATALOG)

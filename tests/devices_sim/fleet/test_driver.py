@@ -19,7 +19,8 @@ from devices_sim.fleet.living import LivingFleet
 from devices_sim.fleet.source import MadeUp
 from tests.aggregation.ondevice.examples import client_task
 from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, real_catalog, world
-from tests.devices_sim.peer import DirectApi, Fault, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi, Fault
 
 START = MONDAY - 3600
 

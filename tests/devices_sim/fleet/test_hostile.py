@@ -23,7 +23,8 @@ from devices_sim.fleet.scenario import load_scenario
 from tests.aggregation.ondevice.examples import WEEK, client_task
 from tests.aggregation.sessions.examples import config
 from tests.devices_sim.fleet.small_world import real_catalog
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 TASK = client_task(real_catalog())
 

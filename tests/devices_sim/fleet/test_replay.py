@@ -20,7 +20,8 @@ from devices_sim.fleet import replay as driver
 from devices_sim.fleet.replay import weeks_to_move
 from devices_sim.fleet.report import Report, percentile
 from tests.aggregation.ondevice.examples import client_task
-from tests.devices_sim.peer import Fault, Peer, served_apart
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import Fault, served_apart
 
 START = datetime(2026, 11, 8, 20, tzinfo=UTC)  # an hour or four before a week begins
 ONE_TRIP = GRID // 1024

@@ -13,7 +13,8 @@ from devices_sim.simulation.ledger import Sendings, verdict
 from devices_sim.simulation.stepped import SteppedFleet, is_good
 from tests.aggregation.ondevice.examples import client_task
 from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, real_catalog, world
-from tests.devices_sim.peer import DirectApi, Peer
+from tests.devices_sim.peer import Peer
+from tests.devices_sim.peer_api import DirectApi
 
 START, HOUR, PHONES = MONDAY - 3600, 3600, 60
 
