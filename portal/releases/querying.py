@@ -31,6 +31,8 @@ _LIMITS: dict[str, str | bool | int | float | list[str]] = {
 _ORDER: Final = {UP: "ASC", DOWN: "DESC"}
 # Further down than this it is quicker to find out which rows are wanted, and to read only those.
 _DEEP = 5000
+# Answers of at most so many rows are remembered, and so many of them: all of 1 kB, 25 MB.
+_SMALL, _ANSWERS = 100, 256
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,13 @@ class Question:
     join: str = ""
 
     def page(self, file: TableFile, *, first: int, count: int) -> list[tuple[Any, ...]]:
-        path, limits = str(file.path), (count, first)
-        if not self.sort:
-            return self._ask(f"{self._all} LIMIT ? OFFSET ?", path, *self.values, *limits)
-        if first + count <= _DEEP:
+        limits, small = (count, first), count <= _SMALL
+        if not self.sort or first + count <= _DEEP:
             statement = f"{self._all} {self._by} LIMIT ? OFFSET ?"
-            return self._ask(statement, path, *self.values, *limits)
+            return self._ask(file, statement, *self.values, *limits, small=small)
         which = f"SELECT file_row_number {self._rows} {self._by} LIMIT ? OFFSET ?"
         statement = f"{self._select} {self._from} WHERE file_row_number IN ({which}) {self._by}"
-        return self._ask(statement, path, path, *self.values, *limits)
+        return self._ask(file, statement, str(file.path), *self.values, *limits, small=small)
 
     def batches(self, file: TableFile, *, size: int) -> Iterator[pa.RecordBatch]:
         """All rows, a batch at a time: only one is in memory, unless they have to be sorted."""
@@ -70,11 +70,15 @@ class Question:
             yield from reader
 
     def count(self, file: TableFile) -> int:
-        found = self._ask(f"SELECT COUNT(*) {self._rows}", str(file.path), *self.values)
+        found = self._ask(file, f"SELECT COUNT(*) {self._rows}", *self.values, small=True)
         return int(found[0][0])
 
-    def _ask(self, statement: str, *values: int | str) -> list[tuple[Any, ...]]:
-        return ask(statement, *values, joined=self.joined)
+    def _ask(
+        self, file: TableFile, statement: str, *values: int | str, small: bool
+    ) -> list[tuple[Any, ...]]:
+        if small and not self.joined:
+            return list(_remembered(file, statement, values))
+        return ask(statement, str(file.path), *values, joined=self.joined)
 
     @property
     def _all(self) -> str:
@@ -106,6 +110,14 @@ def ask(
         for name, table in joined.items():
             asking.register(name, table)
         return asking.execute(statement, list(values)).fetchall()
+
+
+@lru_cache(maxsize=_ANSWERS)
+def _remembered(
+    file: TableFile, statement: str, values: tuple[int | str, ...]
+) -> tuple[tuple[Any, ...], ...]:
+    """A file never changes, so its answers do not: the next page of a table costs what is new."""
+    return tuple(ask(statement, str(file.path), *values))
 
 
 @lru_cache(maxsize=1)

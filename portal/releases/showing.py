@@ -16,6 +16,7 @@ from portal.releases.files import TableFile, is_intact, table_files
 from portal.releases.models import Release
 from portal.releases.reading import Layout, layout_of
 from portal.streams import selectors as streams
+from portal.streams.gazetteer import gazetteer
 
 TOTAL = "total"
 Named = Callable[[Any], str]
@@ -80,13 +81,9 @@ def kind_of_domain(domain: str) -> str:
 
 
 def _region(value: Any) -> str:
-    found = streams.place(value)
+    found = gazetteer().places.get(str(value))
     return f"{found.name}, {found.country}" if found else str(value)
 
 
 def _country(value: Any) -> str:
-    try:
-        names = {one.code: one.name for one in streams.countries()}
-    except Problem:
-        names = {}
-    return names.get(str(value), str(value))
+    return gazetteer().countries.get(str(value), str(value))

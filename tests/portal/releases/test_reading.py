@@ -192,3 +192,15 @@ def test_a_key_that_is_called_as_one_of_our_words(tmp_path):
     found = parsed("key.page=b&page=2", layout)
     assert (found.where, found.page) == ({"page": ("b",)}, 2)
     assert parsed(found.querystring(), layout) == found
+
+
+def test_another_file_at_the_same_place_answers_for_itself(tmp_path: Path) -> None:
+    """Answers are remembered by what was signed for, not by the path."""
+    answers = []
+    for value in (1.0, 2.0):
+        made = table(tmp_path, {"region": ["300"]}, {"km": [value]})
+        file = TableFile(made.name, made.path, f"hash {value}")
+        layout = layout_of(file, ("km",))
+        answers += [read_rows(file, layout, first=0, count=50)[0].numbers[0].value] * 2
+        assert count_rows(file, layout, shown_only=True) == 1
+    assert answers == [1.0, 1.0, 2.0, 2.0]
