@@ -69,6 +69,8 @@ class ServerQuery:
         return [i for i in (self.select.items if self.select else ()) if i.value not in self.group]
 
 
+# DuckDB's word, which no column of a file can have beside it.
+ROW_NUMBER: Final = "file_row_number"
 ServerRule = Callable[[ServerQuery], Iterator[Finding]]
 
 
@@ -181,6 +183,9 @@ def server_column_names(query: ServerQuery) -> Iterator[Finding]:
         if item.name in seen:
             message = f"Two columns are called {item.name[:60]}."
             yield Finding(message, "Give each its own name.", at=item.at)
+        if item.name == ROW_NUMBER:
+            message = f"{ROW_NUMBER} is what readers of Parquet call the number of a row."
+            yield Finding(message, "Choose another name.", at=item.at)
         seen.add(item.name)
     places = {i.name: i.at for i in (query.select.items if query.select else ())}
     own = tuple(f for f in query.main.fields if f not in (*query.inputs.keys,))
