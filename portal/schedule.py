@@ -25,6 +25,7 @@ def schedule(*, beat: float) -> dict[str, dict[str, Any]]:
             "releases.release_due_windows": beat,
             "releases.render_releases": beat,
             "releases.restore_files": 30 * beat,
+            "lab.run_next_study": beat,
             "audit.verify_new_entries": 15 * beat,
             "audit.verify_chain": 1800 * beat,
             "accounts.forget_old_login_failures": 1800 * beat,

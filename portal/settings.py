@@ -249,6 +249,10 @@ CLOCK_FILE = DATA / "clock.json"
 
 WEEKLY_EPSILON = env.hundredths("MAYFLY_WEEKLY_EPSILON", "4", 16)
 
+# Exports on their way at once, in one front end
+
+EXPORTS_AT_ONCE = env.whole("MAYFLY_EXPORTS_AT_ONCE", 16, 1, 1000)
+
 # Whether releases whose tasks say so are there for everyone, without signing in
 
 PUBLIC_RELEASES = (
@@ -363,6 +367,7 @@ SPECTACULAR_SETTINGS = {
         "RevisionState": "portal.tasks.models.Revision.State",
         "WindowState": "portal.tasks.models.TaskWindow.State",
         "TokenState": "portal.accounts.models.ApiToken.State",
+        "StudyState": "portal.lab.models.Study.State",
     },
 }
 

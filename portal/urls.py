@@ -6,6 +6,7 @@ from portal.accounts import urls as accounts
 from portal.api import UnknownAddress
 from portal.audit import urls as audit
 from portal.collection import urls as collection
+from portal.lab import urls as lab
 from portal.lab.on_devices import urls as on_devices
 from portal.ledger import urls as ledger
 from portal.notifications import urls as notifications
@@ -19,6 +20,7 @@ urlpatterns = [
     *pages.urlpatterns,
     *docs.urlpatterns,
     *on_devices.urlpatterns,
+    *lab.urlpatterns,
     *releases.urlpatterns,
     *tasks.urlpatterns,
     *collection.urlpatterns,
@@ -28,6 +30,7 @@ urlpatterns = [
     *accounts.urlpatterns,
     *audit.urlpatterns,
     path("api/v1/", include([
+        *lab.api_urlpatterns,
         *releases.api_urlpatterns,
         *collection.api_urlpatterns,
         *tasks.api_urlpatterns,

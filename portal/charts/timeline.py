@@ -31,22 +31,27 @@ def timeline(
     height: int = 300,
     heading: bool = True,
     name: str = "",
+    log: bool = False,
 ) -> str:
-    """One line for each series over the labels, from left to right. The axis holds zero."""
-    made_of = (name, labels, lines, title, unit, width, height)
+    """One line for each series over the labels, from left to right. The axis holds zero, unless it
+    is a log axis."""
+    made_of = (name, labels, lines, title, unit, width, height, *(["log"] if log else []))
     frame = Frame(name_of("timeline", *made_of), width, title, heading)
     marks = [mark for line in lines for mark in line.marks]
     if not any(is_finite(mark) for mark in marks):
         return sentence(frame, nothing_shown(marks))
-    return _drawn(frame, list(labels), lines, unit, height)
+    return _drawn(frame, list(labels), lines, unit, height, log=log)
 
 
-def _drawn(frame: Frame, labels: list[str], lines: Sequence[Line], unit: str, height: int) -> str:
+def _drawn(
+    frame: Frame, labels: list[str], lines: Sequence[Line], unit: str, height: int, *, log: bool
+) -> str:
     marks = [mark for line in lines for mark in line.marks]
     title, y = heading(frame)
     direct = len(lines) > 1 and not frame.is_narrow
     keys, y = legend(frame, _keys(lines, marks, named=not direct), y)
-    plot = _plot(frame, labels, lines, unit, top=y + 32, height=height, direct=direct)
+    ends = {"top": y + 32, "bottom": y + height - 28}
+    plot = _plot(frame, labels, lines, unit, **ends, direct=direct, log=log)
     axes, bottom = draw_axes(plot)
     drawn = [draw_line(plot, line, index) for index, line in enumerate(lines)]
     names = line_labels(plot, lines) if direct else []
@@ -62,12 +67,12 @@ def _plot(
     unit: str,
     *,
     top: float,
-    height: int,
+    bottom: float,
     direct: bool,
+    log: bool,
 ) -> Plot:
-    bottom = top + height - 60
     values = [end for line in lines for mark in line.marks for end in _ends(mark)]
-    axis = axis_for(values, first=bottom, last=top, most_ticks=5)
+    axis = axis_for(values, first=bottom, last=top, most_ticks=5, log=log)
     left = max(text_width(word, SMALL) for word in tick_words(axis)[0]) + 10
     room = max(BOLD * text_width(line.name, VALUE) for line in lines) + 29 if direct else 12
     right = frame.width - min(room, 0.28 * frame.width)

@@ -17,6 +17,11 @@ class Ask:
         if self.cancelled():
             raise Stopped
 
+    def watch(self, share: float) -> None:
+        """Say how far it is, and go no further if somebody asked for that."""
+        self.go_on()
+        self.progress(share)
+
     def part(self, start: float, end: float) -> "Ask":
         """For one part of a study, which says its own share from 0 to 1."""
         return Ask(lambda share: self.progress(start + (end - start) * share), self.cancelled)

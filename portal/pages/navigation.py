@@ -50,6 +50,7 @@ GROUPS = (
             Entry("emissions", "Emissions", "leaf", "emissions"),
             Entry("streams", "Streams", "streams", "streams"),
             Entry("ledger", "Ledger", "table", "ledger", _WITH_TASKS),
+            Entry("lab", "Lab", "flask", "lab", _WITH_TASKS),
         ),
     ),
     Group(

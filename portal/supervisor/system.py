@@ -31,7 +31,7 @@ def children() -> list[Child]:
     commands = {
         "web": [sys.executable, "-m", "uvicorn", "portal.asgi:application", *_uvicorn_options()],
         "sessions": [*worker, "-Q", "sessions", "-n", "sessions@%h", "-c", _slots()],
-        "jobs": [*worker, "-Q", "jobs", "-n", "jobs@%h", "-c", "4"],
+        "jobs": [*worker, "-Q", "jobs", "-n", "jobs@%h", "-c", "5"],
         "beat": [*celery, "beat", "-S", "celery.beat.Scheduler", "--pidfile="],
     }
     if settings.SCENARIO != "none":

@@ -50,6 +50,8 @@ NOT_PAGES = {
     "audit_jsonl",
     "ask_clip",
     "ask_scales",
+    "ask_study",
+    "cancel_study",
     "comment_on_task",
     "deactivate_person",
     "decide",
@@ -65,6 +67,7 @@ NOT_PAGES = {
     "editor_statements",
     "editor_values",
     "end_task",
+    "export_study",
     "fleet_live",
     "logout",
     "metrics",
@@ -96,6 +99,7 @@ NOT_PAGES = {
     "review_revision",  # test_tasks looks at it
     "revoke_token",
     "sessions_live",
+    "study",  # test_lab looks at it
     "switch_role",
     "task",  # test_tasks looks at it
     "theme",

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aggregation.errors import Problem
 from devices_sim.fleet import ladder_study
 from devices_sim.fleet.ladder import Cancelled
 from portal.lab.reaching import constraints
+from portal.lab.reaching.parameters import Parameters
 from portal.lab.running import Ask, Stopped
 
 
@@ -16,13 +16,8 @@ def study_reach(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """`phones` and `seed` in, figures in percent out."""
-    phones, seed = int(parameters["phones"]), int(parameters["seed"])
-    if not ladder_study.FEWEST <= phones <= ladder_study.MOST:
-        raise Problem(
-            f"A study of reach has {ladder_study.FEWEST} to {ladder_study.MOST} phones, "
-            f"not {phones}.",
-            hint="200000 are enough for figures to a few tenths of a percent.",
-        )
+    asked = Parameters.of(parameters)
+    phones, seed = asked.phones, asked.seed
     ask = Ask(progress, cancelled)
     found = constraints.counted(phones, seed, ask.part(0.0, 0.3))
     rest = ask.part(0.3, 1.0)

@@ -33,7 +33,7 @@ def labels(*roles: Role) -> list[str]:
 def test_the_navigation_shows_what_the_roles_allow() -> None:
     assert labels(Role.ANALYST) == [
         "Home", "Tasks", "Review", "Releases", "Places", "Emissions", "Streams", "Ledger",
-        "Health", "Docs", "API",
+        "Lab", "Health", "Docs", "API",
     ]  # fmt: skip
     assert labels(Role.CONSUMER) == [
         "Home",
@@ -49,7 +49,7 @@ def test_the_navigation_shows_what_the_roles_allow() -> None:
     assert "People" not in labels(Role.REVIEWER)
     assert labels(Role.OPERATOR) == [
         "Home", "Tasks", "Review", "Releases", "Places", "Emissions", "Streams", "Ledger",
-        "Fleet", "Sessions",
+        "Lab", "Fleet", "Sessions",
         "Audit log", "People", "Health", "Docs", "API",
     ]  # fmt: skip
 

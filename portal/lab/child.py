@@ -1,0 +1,86 @@
+"""A study in a process of its own: it computes for minutes, and other jobs must not wait for it.
+
+The worker starts it and watches it; whoever cancels only changes the row. A child whose worker is
+gone ends by itself, its signs of life end with it, and the study is marked as failed.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection
+
+from aggregation.clock import Clock
+from portal.lab import services
+from portal.lab.models import Study
+
+LOOK_SECONDS = 0.5
+_KILL_SECONDS = 2.0
+# Releases and sessions come first.
+_NICENESS = 10
+
+
+def run_in_child(*, study: Study, clock: Clock, is_draining: Callable[[], bool]) -> None:
+    """Until the study is over, somebody cancels it, or this worker stops."""
+    child = subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_study", str(study.pk)],
+        start_new_session=True,
+    )
+    try:
+        while child.poll() is None:
+            if is_draining():
+                _end(child)
+                _put_back(study, clock)
+                return
+            if not _is_running(study):
+                return
+            time.sleep(LOOK_SECONDS)
+        if _is_running(study):
+            why = f"Its process ended without a word (exit code {child.returncode})."
+            services.fail_study(study=study, why=why, clock=clock)
+    finally:
+        _end(child)
+
+
+def live_with_parent(study_id: int) -> None:
+    """In the child: signs of life as long as the worker lives and the study is to go on."""
+    os.nice(_NICENESS)
+    thread = threading.Thread(target=_live, args=(study_id, os.getppid()), daemon=True)
+    thread.start()
+
+
+def _live(study_id: int, parent: int) -> None:
+    while os.getppid() == parent:
+        with suppress(DatabaseError):
+            if not services.note_progress(study_id=study_id):
+                break
+        connection.close()
+        time.sleep(LOOK_SECONDS)
+    os._exit(0)
+
+
+def _is_running(study: Study) -> bool:
+    with suppress(DatabaseError):
+        study.refresh_from_db(fields=["state"])
+    return study.state == Study.State.RUNNING
+
+
+def _put_back(study: Study, clock: Clock) -> None:
+    if _is_running(study):
+        services.put_back(study=study, clock=clock)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(timeout=_KILL_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
