@@ -90,19 +90,11 @@ def _one_seed(asked: Parameters, seed: int, ask: Ask) -> dict[float, dict[str, E
         for name in asked.mechanisms:
             span = next(spans)
             mechanism = fitted(
-                name, scaled, weights, epsilon=epsilon, rotate_by=ROTATE_BY, watch=_watch(span)
+                name, scaled, weights, epsilon=epsilon, rotate_by=ROTATE_BY, watch=span.watch
             )
             found[epsilon][name] = _errors(mechanism, tested, noise, span)
             span.progress(1.0)
     return found
-
-
-def _watch(ask: Ask) -> Callable[[float], None]:
-    def watch(share: float) -> None:
-        ask.go_on()
-        ask.progress(share)
-
-    return watch
 
 
 def _spans(asked: Parameters, ask: Ask) -> Iterator[Ask]:

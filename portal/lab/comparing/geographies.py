@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
 from aggregation.calibration.proxy import Proxy
-from aggregation.protocol.windows import Unit, Window
-from devices_sim.fleet.places import places_of
-from portal.lab.calibrating.world import catalog, world_of, world_proxy
+from portal.lab.calibrating.world import homes, travel_proxy, world_of
 from portal.lab.comparing.travellers import METRICS, travellers
 from portal.lab.running import Ask
 
@@ -19,9 +15,6 @@ PER_REGION: Final = 10_000
 OTHERS: Final = 3
 _SHARE_OF_OTHERS: Final = 0.2
 _FEWEST_REGIONS: Final = 3
-# Of the world's regions, the most populous: smaller ones are suburbs of each other.
-_LARGE_REGIONS: Final = 3000
-_WEEK: Final = Window.parse("2026-11-09", Unit.WEEK)
 
 
 def geographies(people: str, devices: int, seed: int, ask: Ask) -> list[Proxy]:
@@ -49,11 +42,7 @@ def _travellers(seed: int, spans: list[tuple[int, int]]) -> Iterator[Proxy]:
 
 def _worlds(seed: int, spans: list[tuple[int, int]]) -> Iterator[Proxy]:
     """People of the fleet's world, as many in each of their home regions."""
-    places = places_of(catalog())
-    large = np.argsort(-places.population, kind="stable")[:_LARGE_REGIONS]
-    order = np.random.default_rng(seed).permutation(large).tolist()
-    for number, (regions, each) in enumerate(spans):
-        homes, order = order[:regions], order[regions:]
-        chosen = {places.ids[home]: 1.0 for home in homes}
-        world = world_of(seed * len(spans) + number, regions * each, places=chosen, window=_WEEK)
-        yield world_proxy(world, _WEEK, METRICS)
+    places = homes(seed, [regions for regions, _ in spans])
+    for number, (mine, (_, each)) in enumerate(zip(places, spans, strict=True)):
+        world = world_of(seed * len(spans) + number, homes=mine, per_region=each)
+        yield travel_proxy(world, METRICS)

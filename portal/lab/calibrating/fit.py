@@ -1,0 +1,159 @@
+"""One fit for one task: parameters from a proxy population, and how well they do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from aggregation.calibration.expecting import expected_error
+from aggregation.calibration.fitting import NAMES, fitted
+from aggregation.calibration.proxy import Proxy, summed
+from aggregation.calibration.scales import Scaled, rounded
+from aggregation.calibration.weighing import LEAST_DEVICES, Weights
+from aggregation.compiler import Compiled, compile_spec
+from aggregation.errors import Problem
+from aggregation.mechanisms.slices import slice_count
+from aggregation.ondevice.bounding import Rows
+from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.ranks import Cells
+from aggregation.protocol.spec import Spec
+from aggregation.protocol.streams import Catalog
+from portal.collection.coarse import coarse_number
+from portal.lab.calibrating.provenance import Fitted, Kind, Provenance, Quality
+
+_PLACES: Final = ("region", "country")
+# Slices that a fit can have enough devices for.
+_MOST_SLICES: Final = 120
+
+Watch = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a fit was made on, for its provenance."""
+
+    kind: Kind
+    source: str
+    sha256: str
+    seed: int | None
+    window: str
+
+
+def compiled(spec: Spec, catalog: Catalog) -> ClientTask:
+    """What phones would run of this spec."""
+    found = compile_spec(spec, catalog)
+    if not isinstance(found, Compiled):
+        first = found.diagnostics[0]
+        raise Problem(
+            f"The spec is refused: {first.message}",
+            hint="A calibration needs a task that compiles; any parameters will do to start with.",
+        )
+    return found.client_task
+
+
+def proxy_of(task: ClientTask, rows: Rows, catalog: Catalog) -> Proxy:
+    return Proxy.of(
+        Cells.of(task.keys, catalog.domain), task.metrics, rows, count=_count_metric(task)
+    )
+
+
+def fit_task(
+    task: ClientTask,
+    mine: Proxy,
+    others: Proxy | None,
+    *,
+    name: str,
+    epsilon: float,
+    per_place: int | None,
+    data: Data,
+    date: datetime,
+    watch: Watch,
+) -> Fitted:
+    """Fitted on `mine`, measured on `others` where there are any."""
+    least = LEAST_DEVICES if per_place is None else min(LEAST_DEVICES, max(per_place // 5, 20))
+    weights, scaled = Weights.of(mine, least_devices=least), Scaled.of(mine, _scale_by(task, mine))
+    rotate_by = sliced_by(mine.cells)
+    made = {}
+    for each in dict.fromkeys(("group_scaling_grid", name)):
+        made[each] = fitted(
+            each, scaled, weights, epsilon=epsilon, rotate_by=rotate_by, watch=watch
+        )
+    tested = others or mine
+    counted = Weights.of(tested, least_devices=least)
+    errors = {
+        each: expected_error(mechanism, tested, counted, epsilon=epsilon, max_rows=task.max_rows)
+        for each, mechanism in made.items()
+    }
+    quality = Quality(
+        by_metric={metric: rounded(e) for metric, e in errors[name].by_metric.items()},
+        mean=rounded(errors[name].mean),
+        best_scaling=rounded(errors["group_scaling_grid"].mean),
+        on_others=others is not None,
+        least_devices=least,
+    )
+    return Fitted(
+        keys=tuple((key.name, key.domain) for key in task.keys),
+        metrics=task.metrics,
+        mechanism=made[name],
+        provenance=Provenance(
+            kind=data.kind,
+            source=data.source,
+            data_sha256=data.sha256,
+            seed=data.seed,
+            date=date.isoformat(timespec="seconds"),
+            devices=coarse_number(mine.devices),
+            window=data.window,
+            epsilon=epsilon,
+            fit=name,
+            quality=quality,
+            per_event=_per_event(scaled),
+        ),
+    )
+
+
+def checked_fit(name: str) -> str:
+    if name not in NAMES:
+        raise Problem(f"There is no fit {name!r}.", hint=f"There are {', '.join(NAMES)}.")
+    return name
+
+
+def sliced_by(cells: Cells) -> tuple[str, ...]:
+    """Keys that are no places, as many as leave enough devices to each slice."""
+    chosen: list[str] = []
+    for name in cells.names:
+        if name not in _PLACES and slice_count([*chosen, name], cells) <= _MOST_SLICES:
+            chosen.append(name)
+    return tuple(chosen)
+
+
+def _scale_by(task: ClientTask, proxy: Proxy) -> Sequence[str]:
+    """What the task slices by now, or all that can be."""
+    now = task.mechanism
+    for field in ("scale_by", "slice_by"):
+        if columns := getattr(now, field, ()):
+            return tuple(columns)
+    return sliced_by(proxy.cells)
+
+
+def _count_metric(task: ClientTask) -> str:
+    """The metric that counts events; where none does, the first."""
+    found = re.search(r"COUNT\(\*\) AS (\w+)", task.sql)
+    return found[1] if found and found[1] in task.metrics else task.metrics[0]
+
+
+def _per_event(scaled: Scaled) -> dict[str, dict[str, float]]:
+    """Each metric per event, of slices that anybody has."""
+    proxy, slices = scaled.proxy, len(scaled.slicing)
+    sums = [summed(scaled.slice_of, column, slices) for column in proxy.rows.values.T]
+    found = {}
+    for number, name in enumerate(scaled.slicing.names):
+        events = sums[proxy.count][number]
+        if events > 0:
+            found[name] = {
+                metric: rounded(float(total[number] / events))
+                for metric, total in zip(proxy.metrics, sums, strict=True)
+            }
+    return found

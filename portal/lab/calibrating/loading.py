@@ -1,0 +1,79 @@
+"""A calibration's result as a document: read, checked, and held against a task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from math import isfinite
+
+import msgspec
+
+from aggregation.errors import Problem
+from aggregation.mechanisms import problems
+from aggregation.protocol.anonymization import Mechanism
+from aggregation.protocol.ranks import DomainOf
+from aggregation.protocol.server_config import ServerConfig
+from portal.lab.calibrating.provenance import Fitted, Provenance
+
+_MOST_BYTES = 2_000_000
+_HINT = "Load what `manage.py calibrate` printed, whole and unchanged."
+
+
+def load_result(text: str | bytes) -> tuple[Mechanism, Provenance]:
+    """The mechanism and where it comes from; what is malformed is a `Problem`."""
+    found = load_fitted(text)
+    return found.mechanism, found.provenance
+
+
+def load_fitted(text: str | bytes) -> Fitted:
+    if len(text) > _MOST_BYTES:
+        raise Problem("This is too long for a calibration's result.", hint=_HINT)
+    try:
+        found = msgspec.json.decode(text, type=Fitted)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Problem(f"This is no calibration's result: {error}.", hint=_HINT) from None
+    for sentence in _faults(found):
+        raise Problem(sentence, hint=_HINT)
+    return found
+
+
+def misfits(found: Fitted, config: ServerConfig, domain_of: DomainOf) -> Iterator[str]:
+    """Why this result cannot be used for a task: sentences, none if it can."""
+    keys = tuple((key.name, key.domain) for key in config.keys)
+    if [name for name, _ in found.keys] != [name for name, _ in keys]:
+        yield f"It was fitted for the keys {_listed(found.keys)}, the task has {_listed(keys)}."
+    elif found.keys != keys:
+        yield "It was fitted over other values of the same keys."
+    elif found.metrics != config.metrics:
+        mine, theirs = ", ".join(found.metrics), ", ".join(config.metrics)
+        yield f"It was fitted for the metrics {mine}, the task has {theirs}."
+    else:
+        for finding in problems(found.mechanism, config.keys, config.metrics, domain_of):
+            yield finding.message
+    if found.provenance.epsilon != float(config.epsilon):
+        yield f"It was fitted for ε = {found.provenance.epsilon:g}, the task has {config.epsilon}."
+
+
+def _listed(keys: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(name for name, _ in keys) or "none"
+
+
+def _faults(found: Fitted) -> Iterator[str]:
+    """What a type cannot say."""
+    told = found.provenance
+    numbers = [told.epsilon, told.quality.mean, told.quality.best_scaling]
+    numbers += [*told.quality.by_metric.values()]
+    numbers += [value for row in told.per_event.values() for value in row.values()]
+    if not all(isfinite(number) for number in numbers) or told.epsilon <= 0:
+        yield "A number of its provenance is none."
+    if not re.fullmatch(r"[0-9a-f]{64}", told.data_sha256):
+        yield "The hash of its data is no SHA-256."
+    if told.devices < 0 or set(told.quality.by_metric) != set(found.metrics):
+        yield "Its fit quality is not of its metrics."
+    if not 0 < len(told.source) <= 300:
+        yield "It does not say what it was fitted on."
+    try:
+        datetime.fromisoformat(told.date)
+    except ValueError:
+        yield f"{told.date[:40]!r} is no date."

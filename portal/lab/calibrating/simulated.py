@@ -1,0 +1,80 @@
+"""A calibration on the fleet's made-up world: fitted on some regions, measured on others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from aggregation.calibration.asking import asked
+from aggregation.calibration.proxy import Proxy
+from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.streams import Catalog
+from aggregation.protocol.windows import Window
+from portal.lab.calibrating.fit import Data, compiled, fit_task, proxy_of
+from portal.lab.calibrating.parameters import Parameters
+from portal.lab.calibrating.world import catalog, homes, usual_window, world_events, world_of
+from portal.lab.running import Ask
+
+_FEWEST_REGIONS = 3
+
+
+def calibrate(
+    parameters: dict[str, Any],
+    progress: Callable[[float], None] = lambda share: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:
+    """The document that `load_result` reads, as plain values."""
+    chosen, ask, streams = Parameters.of(parameters), Ask(progress, cancelled), catalog()
+    task = compiled(chosen.spec, streams)
+    window = usual_window(task.window_unit)
+    mine, others = (
+        max(_FEWEST_REGIONS, round(devices / chosen.per_region))
+        for devices in (chosen.devices, chosen.devices / 5)
+    )
+    places = homes(chosen.seed, [mine, others])
+    epsilon = float(task.epsilon) if chosen.epsilon is None else chosen.epsilon
+    made = _Making(task, window, streams, chosen)
+    found = fit_task(
+        task,
+        made.proxy(places[0], 2 * chosen.seed, ask.part(0.0, 0.6)),
+        made.proxy(places[1], 2 * chosen.seed + 1, ask.part(0.6, 0.7)),
+        name=chosen.fit,
+        epsilon=epsilon,
+        per_place=chosen.per_region,
+        data=made.data(places[0]),
+        date=datetime.now(UTC),
+        watch=ask.part(0.7, 1.0).watch,
+    )
+    plain: dict[str, Any] = msgspec.to_builtins(found)
+    return plain
+
+
+class _Making:
+    """Populations of one world for one task."""
+
+    def __init__(
+        self, task: ClientTask, window: Window, streams: Catalog, chosen: Parameters
+    ) -> None:
+        self._task, self._window, self._streams, self._chosen = task, window, streams, chosen
+
+    def proxy(self, places: list[str], seed: int, ask: Ask) -> Proxy:
+        world = world_of(seed, homes=places, per_region=self._chosen.per_region)
+        events = world_events(world, list(self._task.reads), self._window, ask.watch)
+        rows = asked(self._task, events, self._window, self._streams)
+        return proxy_of(self._task, rows, self._streams)
+
+    def data(self, places: list[str]) -> Data:
+        """Named by what it is made from: the same always gives the same people."""
+        chosen = self._chosen
+        recipe = [2 * chosen.seed, places, chosen.per_region, self._task.sql, self._window.id]
+        return Data(
+            kind="simulated",
+            source=f"The made-up world: {len(places)} regions, {chosen.per_region:,} phones each",
+            sha256=hashlib.sha256(msgspec.json.encode(recipe)).hexdigest(),
+            seed=chosen.seed,
+            window=self._window.id,
+        )
