@@ -73,6 +73,27 @@ class Studies(generics.ListAPIView[Study]):
         return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
 
 
+class LoadStudySerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(help_text="What `manage.py calibrate` printed, whole.")
+
+
+class LoadStudy(APIView):
+    """Load the result of a calibration that was run where its data is"""
+
+    permission_classes = [_Students]
+
+    @extend_schema(request=LoadStudySerializer, responses={201: StudySerializer})
+    def post(self, request: Request) -> Response:
+        given = LoadStudySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        study = services.load_study(
+            text=given.validated_data["text"],
+            actor=cast(Person, request.user),
+            clock=civil_clock(),
+        )
+        return Response(StudySerializer(study).data, status=status.HTTP_201_CREATED)
+
+
 class OneStudy(APIView):
     """One study, with its result"""
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 
+from portal.tasks.models import Task
+
 
 class Several(forms.CharField):
     """Numbers with commas or blanks between them."""
@@ -55,7 +57,63 @@ class ReachForm(forms.Form):
     )
 
 
-FORMS: dict[str, type[forms.Form]] = {"comparison": ComparisonForm, "reach": ReachForm}
+class CalibrationForm(forms.Form):
+    task = forms.ModelChoiceField(
+        label="Task",
+        queryset=Task.objects.none(),
+        to_field_name="name",
+        help_text="As its draft is now: its query, keys, metrics and ε.",
+    )
+    fit = forms.ChoiceField(
+        label="Mechanism",
+        choices=[
+            ("rotated", "Rotated + ρ"),
+            ("group_scaling_grid", "Group Scaling, C by grid"),
+            ("group_scaling_q98", "Group Scaling, C = q98"),
+            ("budget_split", "Budget Split"),
+            ("joint_clipping", "Joint Clipping"),
+        ],
+    )
+    devices = forms.IntegerField(
+        label="Devices to fit on",
+        initial=200_000,
+        min_value=10_000,
+        max_value=2_000_000,
+        help_text="A million take about five minutes, and fit best.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        initial=1,
+        min_value=0,
+        max_value=2**62,
+        help_text="Another one is another world of the same kind.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tasks = Task.objects.exclude(state=Task.State.ENDED).filter(draft__isnull=False)
+        self.fields["task"].queryset = tasks.order_by("name")  # type: ignore[attr-defined]
+
+    def clean_task(self) -> str:
+        """The draft's text: what is fitted stays what it was when it was asked for."""
+        text: str = self.cleaned_data["task"].draft.text
+        return text
+
+
+class LoadForm(forms.Form):
+    text = forms.CharField(
+        label="Result",
+        max_length=900_000,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text="What `manage.py calibrate` printed, whole.",
+    )
+
+
+FORMS: dict[str, type[forms.Form]] = {
+    "comparison": ComparisonForm,
+    "calibration": CalibrationForm,
+    "reach": ReachForm,
+}
 
 
 class CompareForm(forms.Form):

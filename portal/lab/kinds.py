@@ -27,10 +27,9 @@ def checked(kind: str, given: object) -> Parameters:
 
         return Comparison.of(given).plain()
     if kind == Study.Kind.CALIBRATION:
-        raise Problem(
-            "A calibration is not run from here.",
-            hint="`manage.py calibrate` runs where the data is; load its result.",
-        )
+        from portal.lab.calibrating.parameters import Parameters as Calibration
+
+        return Calibration.of(given).plain()
     from portal.lab.reaching.parameters import Parameters as Reach
 
     return Reach.of(given).plain()
@@ -41,6 +40,10 @@ def run(kind: str, parameters: Parameters, progress: Progress, cancelled: Cancel
         from portal.lab.comparing import compare
 
         return compare(parameters, progress, cancelled)
+    if kind == Study.Kind.CALIBRATION:
+        from portal.lab.calibrating import calibrate
+
+        return calibrate(parameters, progress, cancelled)
     from portal.lab.reaching import study_reach
 
     return study_reach(parameters, progress, cancelled)

@@ -12,14 +12,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from aggregation.errors import Problem
 from portal.access import role_required
+from portal.accounts.models import Person, Role
 from portal.accounts.requests import PersonRequest
 from portal.clock import civil_clock
-from portal.lab import selectors, services
-from portal.lab.forms import FORMS, CompareForm
+from portal.lab import selectors, services, using
+from portal.lab.forms import FORMS, CompareForm, LoadForm
 from portal.lab.models import Study
 from portal.lab.services import STUDENTS
 from portal.lab.showing import page
 from portal.lab.showing.cells import as_csv, side_by_side
+from portal.tasks.finding import find_task
 
 
 @require_safe
@@ -59,8 +61,38 @@ def study(request: PersonRequest, pk: int) -> HttpResponse:
         "before": selectors.place_in_line(found) if found.state == Study.State.WAITING else 0,
         "others": selectors.alike(found)[:20],
         **page.shown(found),
+        **_uses(found, request.user),
     }
     return render(request, "lab/study.html", context)
+
+
+@require_POST
+@role_required(*STUDENTS)
+def load(request: PersonRequest) -> HttpResponse:
+    form = LoadForm(request.POST, auto_id="id_load_%s")
+    if not form.is_valid():
+        return _lab(request, {"load": form}, status=400)
+    text = form.cleaned_data["text"]
+    try:
+        made = services.load_study(text=text, actor=request.user, clock=civil_clock())
+    except Problem as problem:
+        form.add_error(None, str(problem))
+        return _lab(request, {"load": form}, status=400)
+    return redirect("study", made.pk)
+
+
+@require_POST
+@role_required(Role.ANALYST)
+def use(request: PersonRequest, pk: int) -> HttpResponse:
+    """Put a calibration into a draft."""
+    found, task = selectors.find_study(pk), find_task(request.POST.get("task", ""))
+    try:
+        using.put_into_draft(study=found, task=task, actor=request.user, clock=civil_clock())
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("study", pk)
+    messages.success(request, "The draft has these parameters. Submit it for review.")
+    return redirect("edit_task", task.name)
 
 
 @require_POST
@@ -104,6 +136,15 @@ def compare(request: PersonRequest) -> HttpResponse:
     return render(request, "lab/compare.html", context, status=400 if form.errors else 200)
 
 
+def _uses(found: Study, person: Person) -> dict[str, Any]:
+    """For analysts, the drafts that a calibration may go into."""
+    if found.kind != Study.Kind.CALIBRATION or found.result is None:
+        return {}
+    if not person.has_role(Role.ANALYST):
+        return {"may_use": False}
+    return {"may_use": True, "drafts": using.drafts_for(study=found, person=person)}
+
+
 def _both(form: Form) -> dict[str, Any]:
     pair = [Study.objects.filter(pk=form.cleaned_data[name]).first() for name in form.fields]
     first, second = pair
@@ -128,7 +169,7 @@ def _lab(
         "forms": {
             kind: bound.get(kind) or form(auto_id=f"id_{kind}_%s") for kind, form in FORMS.items()
         },
+        "load_form": bound.get("load") or LoadForm(auto_id="id_load_%s"),
         "wrong": next(iter(bound), ""),
-        "compare_form": CompareForm(auto_id="id_compare_%s"),
     }
     return render(request, "lab/lab.html", context, status=status)

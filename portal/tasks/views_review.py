@@ -28,6 +28,7 @@ from portal.tasks.forecast import Forecast, forecast
 from portal.tasks.forms import CommentForm, DecisionForm
 from portal.tasks.impact import impact
 from portal.tasks.models import Comment, Revision
+from portal.tasks.provenance import in_words, provenance_of
 from portal.tasks.reading import Documents
 from portal.tasks.rights import READERS, why_not_approver
 from portal.tasks.sql_diff import Row, side_by_side
@@ -113,6 +114,7 @@ def _page(
         "task": revision.task,
         "before": before,
         "explanation": Documents(revision).explanation,
+        "provenance": _provenance(revision),
         "facts": impact(before, revision),
         "changed": [change for change in changed if not change.is_sql] if before else [],
         "queries": _queries(before, revision, own),
@@ -128,6 +130,11 @@ def _page(
         **_forecast(revision),
     }
     return render(request, "tasks/review_revision.html", context, status=status)
+
+
+def _provenance(revision: Revision) -> list[tuple[str, str]]:
+    found = provenance_of(revision)
+    return in_words(found) if found else []
 
 
 def _waits(revision: Revision) -> bool:

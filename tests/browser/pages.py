@@ -69,6 +69,7 @@ NOT_PAGES = {
     "end_task",
     "export_study",
     "fleet_live",
+    "load_study",
     "logout",
     "metrics",
     "new_task",  # for analysts: test_editor looks at it
@@ -105,6 +106,7 @@ NOT_PAGES = {
     "theme",
     "unresolve_thread",
     "use_calibration",
+    "use_study",
     "withdraw_task",
 }
 

@@ -1,8 +1,10 @@
 """What the page of a study shows beside its state."""
 
+import re
 from typing import Any
 
 from portal.lab.models import Study
+from portal.lab.showing.calibration import Calibration
 from portal.lab.showing.comparison import Shown
 
 _LABELS = {
@@ -20,8 +22,9 @@ _LABELS = {
 def asked(study: Study) -> list[tuple[str, str]]:
     """The parameters as words."""
     return [
-        (_LABELS.get(name, name.replace("_", " ").capitalize()), _words(value))
+        (_LABELS.get(name, name.replace("_", " ").capitalize()), _words(name, value))
         for name, value in study.parameters.items()
+        if value is not None
     ]
 
 
@@ -31,12 +34,22 @@ def shown(study: Study) -> dict[str, Any]:
         return {}
     if study.kind == Study.Kind.COMPARISON:
         return {"comparison": Shown(study.result)}
+    if study.kind == Study.Kind.CALIBRATION:
+        return {"calibration": Calibration(study.result)}
     return {study.kind: study.result}
 
 
-def _words(value: Any) -> str:
+def _words(name: str, value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
+        return ", ".join(_words(name, one) for one in value)
+    if name == "task":
+        return _name_in(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _name_in(task: str) -> str:
+    """Of a whole spec, its name."""
+    found = re.search(r"^[\s{\"]*name\"?:\s*\"?([\w-]+)", task, re.MULTILINE)
+    return found[1] if found else task[:64]

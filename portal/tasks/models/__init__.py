@@ -5,6 +5,7 @@ All moments are civil time.
 
 from portal.tasks.models.comment import Comment
 from portal.tasks.models.population import EVERYONE, Population
+from portal.tasks.models.provenance import Provenance
 from portal.tasks.models.revision import Revision
 from portal.tasks.models.task import Draft, Editor, Task
 from portal.tasks.models.window import TaskWindow
@@ -15,6 +16,7 @@ __all__ = [
     "Draft",
     "Editor",
     "Population",
+    "Provenance",
     "Revision",
     "Task",
     "TaskWindow",

@@ -1,0 +1,88 @@
+"""A calibration put into a draft: the draft's mechanism is replaced, and where its numbers come
+from is noted, so that whoever reviews the draft sees it."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from aggregation.clock import Clock
+from aggregation.compiler import Compiled, compile_spec
+from aggregation.errors import Problem
+from aggregation.protocol.spec_reading import read_spec
+from aggregation.protocol.streams import Catalog
+from portal.accounts.models import Person, Role
+from portal.audit.services import Change, record
+from portal.lab.models import Study
+from portal.problems import Conflict
+from portal.streams.selectors import installed_catalog
+from portal.tasks import services as tasks
+from portal.tasks.editor_document import Edit, with_edits
+from portal.tasks.models import Draft, Task
+from portal.tasks.provenance import note_provenance
+from portal.tasks.rights import require_role
+
+# Drafts that are looked at, those changed last.
+_MOST = 20
+
+
+@dataclass(frozen=True)
+class Fits:
+    """A draft, and why the calibration cannot be used for it; nothing if it can."""
+
+    task: Task
+    reasons: tuple[str, ...]
+
+
+def drafts_for(*, study: Study, person: Person) -> list[Fits]:
+    """The person's own drafts, those that fit first."""
+    catalog = installed_catalog()
+    rows = Draft.objects.select_related("task").exclude(task__state=Task.State.ENDED)
+    own = rows.filter(task__editors__person=person) | rows.filter(task__created_by=person)
+    latest = own.distinct().order_by("-changed_at")[:_MOST]
+    found = [Fits(draft.task, _reasons(study, draft.text, catalog)) for draft in latest]
+    return sorted(found, key=lambda one: bool(one.reasons))
+
+
+def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> int:
+    """The draft's new version. What it said of clip uncertainty was of other parameters, and is
+    taken out."""
+    require_role(actor, Role.ANALYST)
+    draft = Draft.objects.get(task=task)
+    for reason in _reasons(study, draft.text, installed_catalog()):
+        raise Problem(reason, hint=f"Calibrate {task.name} itself.")
+    mechanism = (study.result or {})["mechanism"]
+    changes = [
+        Edit(("anonymization", "mechanism"), mechanism),
+        Edit(("anonymization", "clip_uncertainty"), None),
+    ]
+    text = with_edits(draft.text, changes)
+    saved = tasks.save_draft(
+        task=task, text=text, base_version=draft.version, actor=actor, clock=clock
+    )
+    if isinstance(saved, tasks.Stale):
+        raise Conflict("Somebody saved the draft just now.", hint="Look at it, and try again.")
+    _note(study, task, text, actor, clock)
+    return saved.version
+
+
+def _note(study: Study, task: Task, text: str, actor: Person, clock: Clock) -> None:
+    mechanism = read_spec(text).anonymization.mechanism
+    facts = {**(study.result or {})["provenance"], "study": study.pk}
+    note_provenance(mechanism=mechanism, facts=facts, actor=actor, clock=clock)
+    used = [Change("task", None, task.name)]
+    record(action="study.used", subject=study, actor=actor, clock=clock, changes=used)
+
+
+def _reasons(study: Study, text: str, catalog: Catalog) -> tuple[str, ...]:
+    from portal.lab.calibrating import load_fitted, misfits
+
+    if study.kind != Study.Kind.CALIBRATION or study.result is None:
+        return ("The study is no calibration with a result.",)
+    try:
+        compiled = compile_spec(read_spec(text), catalog)
+    except Problem as problem:
+        return (f"Its draft cannot be read: {problem.message}",)
+    if not isinstance(compiled, Compiled):
+        return (f"Its draft is refused: {compiled.diagnostics[0].message}",)
+    fitted = load_fitted(msgspec.json.encode(study.result))
+    return tuple(misfits(fitted, compiled.server_config, catalog.domain))

@@ -1,0 +1,79 @@
+"""Where the parameters of a mechanism come from, for whoever decides on them.
+
+ε covers what devices send. Parameters fitted on proxy data lie outside it, so the reviewer has to
+know which data that was; parameters without a provenance were typed by hand.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from aggregation.clock import Clock
+from aggregation.protocol.anonymization import Mechanism
+from aggregation.protocol.spec import decimal_text, with_decimals
+from aggregation.protocol.spec_reading import read_spec
+from portal.accounts.models import Person
+from portal.tasks.models import Provenance, Revision
+
+_LABELS = {
+    "kind": "Data",
+    "source": "Source",
+    "data_sha256": "Hash of the data",
+    "seed": "Seed",
+    "date": "Date",
+    "devices": "Devices",
+    "window": "Window",
+    "epsilon": "Fitted for ε",
+    "fit": "Fit",
+    "quality": "Fit quality",
+    "fit_quality": "Fit quality",
+    "releases": "Releases",
+}
+
+
+def mechanism_sha256(mechanism: Mechanism) -> str:
+    """Of its one spelling: sorted fields, no spaces."""
+    plain = with_decimals(mechanism, decimal_text)
+    return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
+
+
+def note_provenance(
+    *, mechanism: Mechanism, facts: dict[str, Any], actor: Person, clock: Clock
+) -> Provenance:
+    return Provenance.objects.create(
+        mechanism_sha256=mechanism_sha256(mechanism),
+        facts=facts,
+        noted_by=actor,
+        noted_at=clock.now(),
+    )
+
+
+def provenance_of(revision: Revision) -> Provenance | None:
+    """What was last noted of the mechanism that this revision froze."""
+    mechanism = read_spec(revision.spec_text).anonymization.mechanism
+    rows = Provenance.objects.filter(mechanism_sha256=mechanism_sha256(mechanism))
+    return rows.select_related("noted_by").first()
+
+
+def in_words(provenance: Provenance) -> list[tuple[str, str]]:
+    """The facts as lines. What each slice has per event is for programs."""
+    return [
+        (label, words)
+        for name, label in _LABELS.items()
+        if (words := "; ".join(_words(provenance.facts.get(name))))
+    ]
+
+
+def _words(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner, held in value.items():
+            yield from _words(held, f"{name} {inner.replace('_', ' ')}".strip())
+    elif isinstance(value, list):
+        for held in value:
+            yield from _words(held, name)
+    elif value is not None:
+        shown = f"{value:,.4g}" if isinstance(value, float) else str(value)
+        shown = {"True": "yes", "False": "no"}.get(shown, shown)
+        yield f"{name} {shown}".strip()

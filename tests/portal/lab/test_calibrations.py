@@ -1,0 +1,180 @@
+"""Calibrations: loaded, put into a draft with one click, and told to whoever reviews it."""
+
+import json
+
+import msgspec
+import pytest
+from django.conf import settings
+from django.db import DatabaseError, transaction
+
+from aggregation.compiler import compile_spec
+from aggregation.errors import Problem
+from aggregation.protocol.spec_reading import read_spec
+from portal.audit.models import Entry
+from portal.lab import services, using
+from portal.lab.models import Study
+from portal.tasks import services as tasks
+from portal.tasks.models import Provenance
+from portal.tasks.starting_points import starting_point
+
+TEXT = starting_point("weekly-trips").text
+
+
+@pytest.fixture
+def ada(person):
+    return person("analyst", username="ada")
+
+
+@pytest.fixture
+def task(catalog, ada, clock):
+    catalog.write(settings.DATA / "streams")
+    return tasks.create_task(name="weekly-trips", text=TEXT, actor=ada, clock=clock)
+
+
+@pytest.fixture
+def result(catalog):
+    """As `manage.py calibrate` writes it, for the starting point over the tests' regions."""
+    spec = read_spec(TEXT)
+    config = compile_spec(spec, catalog).server_config
+    mechanism = msgspec.to_builtins(spec.anonymization.mechanism)
+    return {
+        "version": 1,
+        "keys": [[key.name, key.domain] for key in config.keys],
+        "metrics": list(config.metrics),
+        "mechanism": {**mechanism, "clip": 4.25},
+        "provenance": {
+            "kind": "public",
+            "source": "A travel survey",
+            "data_sha256": "a" * 64,
+            "seed": None,
+            "date": "2026-11-16T12:00:00+00:00",
+            "devices": 120_000,
+            "window": "2026-11-02",
+            "epsilon": 2.0,
+            "fit": "group_scaling_grid",
+            "quality": {
+                "by_metric": dict.fromkeys(config.metrics, 0.014),
+                "mean": 0.014,
+                "best_scaling": 0.014,
+                "on_others": True,
+                "least_devices": 2000,
+            },
+            "per_event": {"driving": {"distance_km": 11.0, "duration_min": 19.0}},
+        },
+    }
+
+
+@pytest.fixture
+def loaded(ada, clock):
+    def load(result):
+        return services.load_study(text=json.dumps(result), actor=ada, clock=clock)
+
+    return load
+
+
+@pytest.fixture
+def put(task, result, loaded, ada, clock):
+    return lambda: using.put_into_draft(study=loaded(result), task=task, actor=ada, clock=clock)
+
+
+def content(answer):
+    return " ".join(answer.content.decode().split())
+
+
+def test_it_works(task, result, signed_in, ada):
+    client = signed_in(who=ada)
+    page = client.post("/lab/load", {"text": json.dumps(result)}, follow=True)
+    study = Study.objects.get()
+    assert (study.kind, study.state, study.is_loaded) == ("calibration", "done", True)
+    assert "Put it into weekly-trips" in content(page)
+    answer = client.post(f"/lab/{study.pk}/use", {"task": "weekly-trips"}, follow=True)
+    assert "The draft has these parameters." in content(answer)
+    task.draft.refresh_from_db()
+    assert "clip: 4.25" in task.draft.text
+    assert "clip_uncertainty" not in task.draft.text
+    client.post("/tasks/weekly-trips/edit", edit(task.draft, action="submit"))
+    page = content(signed_in("reviewer").get(f"/review/{task.revisions.get().pk}"))
+    assert "Where the parameters come from" in page
+    assert "A travel survey" in page
+    assert "a" * 64 in page
+    names = list(Entry.objects.values_list("action", flat=True))
+    assert {"study.loaded", "study.used"} <= set(names)
+
+
+def edit(draft, **given):
+    return {"text": draft.text, "version": draft.version, **given}
+
+
+def test_what_was_changed_by_hand_was_typed_by_hand(put, task, signed_in, clock):
+    put()
+    ada = task.created_by
+    task.draft.refresh_from_db()
+    text = task.draft.text.replace("clip: 4.25", "clip: 4.5")
+    tasks.save_draft(task=task, text=text, base_version=task.draft.version, actor=ada, clock=clock)
+    task.draft.refresh_from_db()
+    revision = tasks.submit(task=task, version=task.draft.version, actor=ada, clock=clock)
+    page = content(signed_in("reviewer").get(f"/review/{revision.pk}"))
+    assert "These parameters were typed by hand" in page
+    assert "A travel survey" not in page
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda r: r["provenance"].update(epsilon=1.0), "fitted for ε = 1"),
+        (lambda r: r.update(keys=r["keys"][:1]), "fitted for the keys"),
+        (lambda r: r["mechanism"]["scales"].pop("bus"), "bus"),
+    ],
+)
+def test_it_refuses_a_draft_that_does_not_fit(put, result, change, sentence):
+    change(result)
+    with pytest.raises(Problem, match=sentence):
+        put()
+    study = Study.objects.get()
+    assert using.drafts_for(study=study, person=study.asked_by)[0].reasons
+    assert not Provenance.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"version": 1}', "[1]", "null", "x" * 10])
+def test_it_refuses_what_is_no_result(signed_in, text):
+    answer = signed_in("analyst").post("/lab/load", {"text": text})
+    assert answer.status_code == 400
+    assert not Study.objects.exists()
+
+
+def test_a_draft_that_cannot_be_read_is_told(task, result, loaded, ada, clock):
+    tasks.create_task(name="half-written", text="name: half-written", actor=ada, clock=clock)
+    found = using.drafts_for(study=loaded(result), person=ada)
+    assert [one.task.name for one in found] == ["weekly-trips", "half-written"]
+    assert found[1].reasons
+
+
+def test_only_analysts_put_it_into_drafts(task, result, loaded, signed_in):
+    study, client = loaded(result), signed_in("reviewer")
+    assert "Analysts put a calibration" in content(client.get(f"/lab/{study.pk}"))
+    assert client.post(f"/lab/{study.pk}/use", {"task": task.name}).status_code == 403
+
+
+def test_a_calibration_keeps_the_draft_it_was_asked_for(task, signed_in, ada):
+    given = {"task": "weekly-trips", "fit": "rotated", "devices": 20_000, "seed": 1}
+    page = signed_in(who=ada).post("/lab/new/calibration", given, follow=True)
+    assert Study.objects.get().parameters["task"] == TEXT
+    assert "<dt>Task</dt><dd>weekly-trips</dd>" in content(page)
+
+
+def test_programs_load_results(result, signed_in):
+    client = signed_in("analyst")
+    body = {"text": json.dumps(result)}
+    answer = client.post("/api/v1/studies/load", body, content_type="application/json")
+    assert answer.status_code == 201
+    answer = client.post("/api/v1/studies/load", {"text": "{"}, content_type="application/json")
+    assert answer.json()["error"]["message"].startswith("This is no calibration's result")
+
+
+@pytest.mark.databases
+def test_a_provenance_is_never_changed(put):
+    put()
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Provenance.objects.update(facts={})
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Provenance.objects.all()._raw_delete("default")
