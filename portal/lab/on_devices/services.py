@@ -13,6 +13,7 @@ from aggregation.calibration.quantiles import usual_quantile
 from aggregation.clock import Clock
 from aggregation.errors import Problem
 from aggregation.protocol.spec import Spec
+from aggregation.protocol.spec_reading import read_spec
 from aggregation.protocol.spec_writing import to_yaml
 from aggregation.protocol.steps import ScaledNorm
 from portal.accounts.models import Person
@@ -24,6 +25,7 @@ from portal.streams.selectors import installed_catalog
 from portal.tasks import services as tasks
 from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.models import Draft, Task
+from portal.tasks.provenance import note_provenance
 
 _LONGEST = 64
 
@@ -76,6 +78,12 @@ def put_into_draft(
     )
     if isinstance(saved, tasks.Stale):
         raise Conflict("Somebody saved the draft just now.", hint="Look at it, and try again.")
+    note_provenance(
+        mechanism=read_spec(text).anonymization.mechanism,
+        facts=result.provenance,
+        actor=actor,
+        clock=clock,
+    )
     return Put(saved.version, result)
 
 
