@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
 from aggregation.errors import Problem
-from portal.problems import Conflict, TooOften
+from portal.problems import AllBusy, Conflict, TooOften
 
 log = logging.getLogger(__name__)
 
@@ -96,8 +96,8 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response:
             return _api_exception(exceptions.PermissionDenied(*error.args), context)
         case exceptions.APIException():
             return _api_exception(error, context)
-        case TooOften():
-            response = _answer(429, "throttled", error.message, error.hint)
+        case TooOften() | AllBusy():
+            response = _answer(error.status, error.code, error.message, error.hint)
             response["Retry-After"] = str(error.wait_seconds)
             return response
         case Problem():

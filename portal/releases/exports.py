@@ -1,17 +1,15 @@
 """Rows of a table as CSV, JSON, GeoJSON or Parquet: made of its file, the same bytes on every read.
 
-Read and sent a batch at a time, in a thread: an export of any length takes the memory of one
-batch, and the event loop belongs to all requests.
+Read and sent a batch at a time: an export of any length takes the memory of one batch.
 """
 
 import csv
 import io
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from asgiref.sync import sync_to_async
 
 from portal.releases.beside import Beside
 from portal.releases.filtering import Filter
@@ -23,14 +21,6 @@ _CHUNK = 1 << 18
 # What a spreadsheet takes for the beginning of a formula.
 _RUN = ("=", "+", "-", "@", "\t", "\r")
 Make = Callable[[OpenTable, Filter], Iterator[bytes]]
-
-
-async def in_a_thread(source: Iterator[bytes]) -> AsyncIterator[bytes]:
-    def following() -> bytes | None:
-        return next(source, None)
-
-    while (chunk := await sync_to_async(following)()) is not None:
-        yield chunk
 
 
 def as_it_is(path: Path) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from aggregation.release.manifest import public_pem
+from portal.problems import AllBusy
 from portal.releases import exports
 from portal.releases.citing import bibtex, citation
 from portal.releases.dictionary import dictionary_document
@@ -20,8 +21,10 @@ from portal.releases.models import Release
 from portal.releases.opening import NotYet, OpenTable, open_table, opened
 from portal.releases.parquet import as_parquet
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
+from portal.releases.sending import sent
 from portal.releases.signing import release_public_key
 from portal.releases.visiting import guests_welcome
+from portal.streams.gazetteer import edition
 
 DICTIONARY, CITATION, BIBTEX = "dictionary.json", "citation.txt", "citation.bib"
 PARQUET, GEOJSON = ".parquet", ".geojson"
@@ -60,6 +63,11 @@ def release_file(request: HttpRequest, task: str, window: str, name: str) -> Htt
     except NotYet as problem:
         headers = {"Retry-After": "5"}
         return HttpResponse(f"{problem}\n", status=503, headers=headers, content_type=_TEXT)
+    except AllBusy as problem:
+        headers = {"Retry-After": str(problem.wait_seconds)}
+        return HttpResponse(
+            f"{problem}\n", status=problem.status, headers=headers, content_type=_TEXT
+        )
     except Problem as problem:
         return HttpResponse(f"{problem}\n", status=400, content_type=_TEXT)
 
@@ -93,8 +101,8 @@ def _export(request: HttpRequest, table: OpenTable, asked: Filter, name: str) ->
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
         return unchanged
-    source = _source(table, asked, make)
-    response = _named(StreamingHttpResponse(exports.in_a_thread(source), content_type=media), name)
+    parts = sent(_source(table, asked, make), request)
+    response = _named(StreamingHttpResponse(parts, content_type=media), name)
     response["ETag"] = tag
     patch_cache_control(response, private=True, no_cache=True)
     return response
@@ -107,8 +115,9 @@ def _source(table: OpenTable, asked: Filter, make: exports.Make) -> Iterator[byt
 
 
 def _tag(file: TableFile, name: str, asked: Filter) -> str:
-    """Of the file's hash in the manifest, of the rows, and of how they are written."""
-    what = f"{_FORMAT}\n{file.sha256}\n{name}\n{asked.querystring()}"
+    """Of the file's hash in the manifest, of the rows, and of how they are written: the names of
+    places beside them are those that are installed now."""
+    what = f"{_FORMAT}\n{file.sha256}\n{name}\n{asked.querystring()}\n{edition()}"
     return f'"{hashlib.sha256(what.encode()).hexdigest()[:32]}"'
 
 

@@ -1,5 +1,6 @@
 """All places at once, by the values that the region column has: for tables of many regions."""
 
+import hashlib
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -46,12 +47,27 @@ def ranks_by_name() -> Mapping[str, int]:
         return {}
 
 
+def edition() -> str:
+    """The hash of the list of places that is installed; empty without places."""
+    folder = streams_folder()
+    try:
+        return _edition(folder, _version(folder))
+    except FileNotFoundError:
+        return ""
+
+
 _EMPTY = Gazetteer({}, {})
 
 
 def _version(folder: Path) -> tuple[int, int, int]:
     stat = os.stat(folder / NAME)
     return stat.st_mtime_ns, stat.st_ino, stat.st_size
+
+
+@lru_cache(maxsize=1)
+def _edition(folder: Path, version: tuple[int, int, int]) -> str:
+    with (folder / NAME).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=1)

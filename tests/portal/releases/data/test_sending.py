@@ -1,0 +1,87 @@
+"""Exports at once: a quarter of the places for one caller, and all of them for all."""
+
+import asyncio
+import gc
+
+import pytest
+from django.test import Client, RequestFactory
+
+from portal.problems import AllBusy
+from portal.releases.sending import sent
+from tests.portal.releases.data.conftest import AT
+
+CSV = f"{AT}/files/cells.csv"
+
+
+def _address(place: int) -> str:
+    return f"192.0.2.{place}"
+
+
+def test_it_works(settings, released, body) -> None:
+    """Two of eight places are one address's own; what was read makes room again."""
+    settings.EXPORTS_AT_ONCE = 8
+    guest = Client(REMOTE_ADDR=_address(1))
+    first, second = guest.get(CSV), guest.get(CSV)
+    refused = guest.get(CSV)
+    assert (refused.status_code, refused["Retry-After"]) == (429, "10")
+    assert refused.content == (
+        b"You have 2 exports on their way already. Ask again in 10 seconds.\n"
+    )
+    assert Client(REMOTE_ADDR=_address(2)).get(CSV).status_code == 200
+    assert body(first) == body(second)
+    assert guest.get(CSV).status_code == 200
+
+
+def test_all_together_have_so_many(settings, released) -> None:
+    settings.EXPORTS_AT_ONCE = 4
+    held = [Client(REMOTE_ADDR=_address(place)).get(CSV) for place in range(4)]
+    refused = Client(REMOTE_ADDR=_address(9)).get(f"/api/v1{CSV}")
+    assert (refused.status_code, refused["Retry-After"]) == (503, "10")
+    assert refused.json()["error"]["code"] == "busy"
+    assert all(answer.status_code == 200 for answer in held)
+
+
+@pytest.fixture
+def asking(settings, db):
+    from django.contrib.auth.models import AnonymousUser
+
+    settings.EXPORTS_AT_ONCE = 1
+    request = RequestFactory().get("/", REMOTE_ADDR=_address(77))
+    request.user = AnonymousUser()
+    return request
+
+
+def test_who_goes_away_leaves_a_place(asking) -> None:
+    async def read_one_and_go() -> None:
+        parts = sent(iter([b"a", b"b"]), asking)
+        assert await anext(parts) == b"a"
+        await parts.aclose()  # type: ignore[attr-defined] # as a broken connection does
+
+    asyncio.run(read_one_and_go())
+    assert sent(iter([]), asking) is not None
+
+
+def test_who_never_reads_leaves_a_place(asking) -> None:
+    waiting = sent(iter([b"a"]), asking)
+    with pytest.raises(AllBusy):
+        sent(iter([b"a"]), asking)
+    del waiting
+    gc.collect()
+    assert sent(iter([b"a"]), asking) is not None
+
+
+def test_other_names_of_places_are_another_file(released) -> None:
+    """An export has names beside ids: a new list of places is a new answer."""
+    from portal.streams.gazetteer import NAME
+    from portal.streams.selectors import streams_folder
+
+    guest = Client()
+    tag = guest.get(CSV)["ETag"]
+    assert guest.get(CSV, headers={"If-None-Match": tag}).status_code == 304
+    path = streams_folder() / NAME
+    before = path.read_bytes()
+    path.write_bytes(before + b"\0" * 4096)
+    try:
+        assert guest.get(CSV, headers={"If-None-Match": tag}).status_code == 200
+    finally:
+        path.write_bytes(before)
