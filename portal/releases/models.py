@@ -2,8 +2,9 @@
 
 from django.db import models
 
+from portal.accounts.models import Person
 from portal.states import States
-from portal.tasks.models import TaskWindow
+from portal.tasks.models import Task, TaskWindow
 
 
 class Release(models.Model):
@@ -66,3 +67,18 @@ class Rendering(models.Model):
 
     def __str__(self) -> str:
         return f"files of the {self.release}"
+
+
+class Follower(models.Model):
+    """Somebody who wants to be told of a task's releases, though the task is not theirs."""
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="followers")
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="followed")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "person"], name="a_person_follows_a_task_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person.username} follows {self.task}"

@@ -69,5 +69,9 @@ def releases_for(viewer: Person | AnonymousUser) -> QuerySet[Release]:
     return rows.none()
 
 
+def is_for_everyone(release: Release) -> bool:
+    return settings.PUBLIC_RELEASES and release.audience == Release.Audience.PUBLIC
+
+
 def _rows() -> QuerySet[Release]:
     return Release.objects.select_related("window__task", "window__revision", "rendering")

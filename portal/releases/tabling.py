@@ -103,15 +103,12 @@ def _ids(texts: list[str]) -> list[str]:
 
 
 def _choice(tables: Tables, layout: Layout, key: str, asked: Filter) -> dict[str, Any]:
-    """What a key can be held at: a list where it is short, the name of a place otherwise."""
-    chosen, name = asked.where.get(key, ()), tables.name_of(key)
-    is_place = key == tables.region_key
-    options = [] if is_place else [(str(one), name(one)) for one in layout.values(key)]
-    written = name(chosen[0]) if chosen else ""
+    """What a key can be held at: a list where it is short, else what somebody types."""
+    chosen, is_place = asked.where.get(key, ()), key == tables.region_key
     return {
         "key": key,
         "chosen": chosen,
-        "options": options,
+        "options": [] if is_place else tables.options(key, layout.values(key)),
         "is_place": is_place,
-        "written": written,
+        "written": tables.name_of(key)(chosen[0]) if chosen else "",
     }

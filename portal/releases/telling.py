@@ -9,6 +9,7 @@ from portal.accounts.models import Person, Role
 from portal.accounts.selectors import people_with_role
 from portal.audit.models import Entry
 from portal.notifications.services import notify
+from portal.releases.following import followers_of
 from portal.releases.models import Release
 from portal.tasks.models import Task, TaskWindow
 
@@ -18,7 +19,7 @@ HELD_BACK = "taskwindow.held_back"
 def released(release: Release, *, clock: Clock) -> None:
     window = release.window
     _tell(
-        _people_of(window.task),
+        [*_people_of(window.task), *followers_of(release)],
         kind="release.made",
         title=f"{window.task.name} {window.as_window().label} is released",
         body="Its numbers, intervals and guarantee card are there to read.",

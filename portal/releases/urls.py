@@ -5,6 +5,7 @@ from django.urls import path
 from portal.releases import (
     api,
     api_files,
+    api_following,
     api_rows,
     feeds,
     views,
@@ -13,6 +14,7 @@ from portal.releases import (
     views_dictionary,
     views_emissions,
     views_files,
+    views_following,
     views_places,
 )
 
@@ -23,6 +25,7 @@ urlpatterns = [
     path("releases/key.pem", views_files.release_key, name="release_key"),
     path("releases/compare", views_compare.compare_releases, name="compare"),
     path("releases/<str:task>", views.latest_release, name="latest_release"),
+    path("releases/<str:task>/follow", views_following.follow_task, name="follow_task"),
     path("releases/<str:task>/feed.atom", feeds.release_feed, name="release_feed"),
     path(_ONE, views.release, name="release"),
     path(f"{_ONE}/map", views.release_map, name="release_map"),
@@ -42,6 +45,7 @@ urlpatterns = [
 ]
 api_urlpatterns = [
     path("releases", api.Releases.as_view(), name="api_releases"),
+    path("releases/<str:task>/following", api_following.Following.as_view(), name="api_following"),
     path("releases/<str:task>/series", api_rows.Series.as_view(), name="api_series"),
     path(_ONE, api.OneRelease.as_view(), name="api_release"),
     path(f"{_ONE}/cells", api_rows.Cells.as_view(), name="api_cells"),

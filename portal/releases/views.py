@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
+from portal.accounts.models import Person
 from portal.releases import selectors
 from portal.releases.browsing.best import first_view
 from portal.releases.browsing.charting import chart_of
@@ -17,6 +18,7 @@ from portal.releases.browsing.history import latest, strip, tables_before
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
 from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release, find_whole_release
+from portal.releases.following import is_following
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.releases.signing import read_card
@@ -34,9 +36,10 @@ def releases(request: HttpRequest) -> HttpResponse:
     if task:
         rows = rows.filter(window__task__name=task)
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    return render(
-        request, "releases/releases.html", {"section": "releases", "page": page, "task": task}
-    )
+    context: dict[str, Any] = {"section": "releases", "page": page, "task": task}
+    if task and page.object_list and isinstance(request.user, Person):
+        context["following"] = is_following(person=request.user, task=task)
+    return render(request, "releases/releases.html", context)
 
 
 @require_safe
@@ -167,7 +170,7 @@ def map_choices(tables: Tables, view: MapView) -> dict[str, Any]:
 
 
 def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The keys that can be held at a value: those with few to choose from, and places by name."""
+    """The keys that can be held at a value: chosen from a list, or typed where it would be long."""
     found = []
     for key in tables.keys:
         if key in but:
@@ -175,7 +178,7 @@ def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict
         is_place = key in (tables.region_key, tables.country_key)
         value = where.get(key, "")
         name = tables.name_of(key)
-        options = [] if is_place else [(one, name(one)) for one in tables.domain(key)]
+        options = [] if is_place else tables.options(key, tables.domain(key))
         found.append(
             {
                 "key": key,
@@ -183,7 +186,7 @@ def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict
                 "value": value,
                 "written": name(value) if value else "",
                 "options": options,
-                "kind": "region" if key == tables.region_key else "country" if is_place else "few",
+                "kind": "region" if key == tables.region_key else "country" if is_place else "any",
             }
         )
     return found

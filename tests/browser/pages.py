@@ -69,6 +69,7 @@ NOT_PAGES = {
     "end_task",
     "export_study",
     "fleet_live",
+    "follow_task",
     "load_study",
     "logout",
     "metrics",

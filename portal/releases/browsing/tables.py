@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from aggregation.errors import Problem
+from aggregation.protocol.domains import Value
 from aggregation.release.emissions import COLUMN as EMISSIONS
 from aggregation.release.publish import PREFIX
 from aggregation.release.render import file_name
@@ -28,6 +29,9 @@ from portal.releases.showing import Named, Shown, kind_of_domain
 
 # As many rows as a chart, a map or a page about a place ever reads.
 MOST_ROWS = 5_000
+# Of a list to choose from. Places have more, and are typed: also those of a release whose list of
+# places is no longer the one that is installed.
+MOST_OPTIONS = 500
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,13 @@ class Tables:
     def name_of(self, key: str) -> Named:
         """How values of a key are written."""
         return self.shown.names((key,))[0] if key else str
+
+    def options(self, key: str, values: Sequence[Value]) -> list[tuple[str, str]]:
+        """What a key can be held at, with its name; nothing where it is typed."""
+        if key == self.region_key or len(values) > MOST_OPTIONS:
+            return []
+        name = self.name_of(key)
+        return [(str(value), name(value)) for value in values]
 
     def one(self, metric: str, where: Mapping[str, str]) -> Found | None:
         """The one number of a metric for these values of these keys, summed over all others."""

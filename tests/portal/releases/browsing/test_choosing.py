@@ -127,3 +127,10 @@ def test_a_key_may_be_called_like_a_word_of_ours():
     assert View(metric="n", by="region", where={"metric": "x"}).query == (
         "metric=n&by=region&key.metric=x"
     )
+
+
+def test_a_long_list_is_typed(tables) -> None:
+    """Of a release whose places are no longer the installed ones, the region is any other key."""
+    assert ("cycling", "cycling") in tables.options("activity", tables.domain("activity"))
+    assert tables.options("activity", [str(number) for number in range(501)]) == []
+    assert tables.options(tables.region_key, ["2988507"]) == []

@@ -1,0 +1,36 @@
+"""Who wants to be told of a task's releases, beside those whose task it is."""
+
+from django.http import Http404
+
+from portal.accounts.models import Person, Role
+from portal.releases.models import Follower, Release
+from portal.releases.selectors import is_for_everyone, releases_for
+from portal.tasks.models import Task
+
+
+def set_following(*, person: Person, task: str, on: bool) -> bool:
+    """Follow a task, or no longer; a second time changes nothing. Says whether it is followed."""
+    found = _task(person, task)
+    if on:
+        Follower.objects.get_or_create(task=found, person=person)
+    else:
+        Follower.objects.filter(task=found, person=person).delete()
+    return on
+
+
+def is_following(*, person: Person, task: str) -> bool:
+    return Follower.objects.filter(task=_task(person, task), person=person).exists()
+
+
+def followers_of(release: Release) -> list[Person]:
+    """Those who may see this release: someone may have lost a role since."""
+    rows = Person.objects.filter(followed__task=release.window.task_id)
+    return [person for person in rows if is_for_everyone(release) or person.has_role(*Role)]
+
+
+def _task(person: Person, name: str) -> Task:
+    """A task of which this person may see a release; any other is as if it were not there."""
+    release = releases_for(person).filter(window__task__name=name).first()
+    if release is None:
+        raise Http404(f"There is no release of {name}.")
+    return release.window.task
