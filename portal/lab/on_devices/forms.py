@@ -23,7 +23,10 @@ class ScalesForm(EpsilonForm):
     """Slices are made of the task's keys that have few values."""
 
     by = forms.MultipleChoiceField(
-        label="A scale for each", required=False, widget=forms.CheckboxSelectMultiple
+        label="A scale for each",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Without any there is one scale per metric.",
     )
 
     def __init__(self, *args: Any, keys: list[str], **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import count
 
 import msgspec
+from django.db import transaction
 
 from aggregation.calibration.quantiles import usual_quantile
 from aggregation.clock import Clock
@@ -58,6 +59,7 @@ class Put:
     result: Result
 
 
+@transaction.atomic
 def put_into_draft(
     *, subject: Subject, clipped: Calibration, quantile: float, actor: Person, clock: Clock
 ) -> Put:

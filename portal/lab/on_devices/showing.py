@@ -44,13 +44,13 @@ class Shown:
         return self.calibration.step.metrics
 
     @property
-    def rows(self) -> list[tuple[str, list[tuple[float, bool]]]]:
+    def rows(self) -> list[tuple[str, list[tuple[str, bool]]]]:
         """Slices with the scale of each metric, and whether the release told it."""
         if self.scales is None:
             return []
         thin = set(self.scales.thin)
         return [
-            (name, [(sizes[m], (name, m) not in thin) for m in self.metrics])
+            (name, [(f"{sizes[m]:g}", (name, m) not in thin) for m in self.metrics])
             for name, sizes in self.scales.scales.items()
         ]
 

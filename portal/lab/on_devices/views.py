@@ -112,7 +112,7 @@ def _about(subject: Subject, *, may_ask: bool) -> dict[str, Any]:
             if not one.calibration.is_of_scales
         ],
         "drafts": drafts_of(subject),
-        "quantile": 100 * quantile,
+        "quantile": f"{100 * quantile:g}",
         "form": ScalesForm(keys=sliceable(subject.query), initial={"by": by}),
     }
 

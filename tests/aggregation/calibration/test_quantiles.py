@@ -101,11 +101,24 @@ def test_buckets_that_may_be_noise_count_nothing() -> None:
     """Just below four noise scales in every bucket far out, and 1 in 1,000 of the weight there."""
     counts = np.zeros(BUCKETS)
     counts[40] = 200_000
-    counts[60:90] = 3.9 / 0.5
+    counts[45:75] = 3.9 / 0.5
     quiet = fit_clip(counts, epsilon=0.5, quantile=0.9995).clip
     assert quiet < LOWEST_SCALED * 2 ** (41 / 4)
-    counts[60:90] = 4.1 / 0.5
-    assert fit_clip(counts, epsilon=0.5, quantile=0.9995).clip > 100 * quiet
+    counts[45:75] = 4.1 / 0.5
+    assert fit_clip(counts, epsilon=0.5, quantile=0.9995).clip > 20 * quiet
+
+
+def test_a_bucket_far_from_the_crowd_is_taken_for_noise() -> None:
+    """More than eight empty ones away: in a slice with few devices it would be the quantile."""
+    counts = np.zeros((3, 1, BUCKETS))
+    counts[:, 0, 40] = 2 * ENOUGH, 60, 60
+    counts[1, 0, 49] = counts[2, 0, 50] = 10
+    fitted = fit_scales(
+        counts, epsilon=1.0, slices=["car", "near", "far"], lowest={"km": 1.0}, present={}
+    )
+    assert fitted.scales["near"]["km"] > 2 ** (49 / 4)
+    assert fitted.scales["far"] == fitted.scales["car"]
+    assert fitted.thin == ()
 
 
 @pytest.mark.parametrize(("bucket", "words"), [(0, "lower"), (95, "higher")])

@@ -22,6 +22,7 @@ from portal.lab.on_devices.selectors import calibrations_of, subject_of
 from portal.ledger.models import Charge
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Draft, Task
+from portal.tasks.provenance import provenance_of
 from tests.portal.lab.on_devices.conftest import LOWEST, MEDIANS, NAME, norms
 
 BUCKET = 2**0.25
@@ -105,6 +106,8 @@ def test_two_releases_give_a_mechanism(task, approved, released, client):
             assert 1 / BUCKET < mechanism.scales[activities[place]][metric] / truth < BUCKET
     # Nobody runs: it has borrowed the largest.
     assert mechanism.scales["running"] == mechanism.scales["driving"]
+    told = provenance_of(approved(NAME))
+    assert told.facts["kind"] == "devices, with differential privacy"
 
 
 @pytest.mark.usefixtures("crowded")
