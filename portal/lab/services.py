@@ -4,7 +4,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 from django.db import IntegrityError, transaction
 
 from aggregation.clock import Clock
@@ -55,7 +54,7 @@ def load_study(*, text: str, actor: Person, clock: Clock) -> Study:
             state=Study.State.DONE,
             ended_at=now,
             progress=1.0,
-            result=msgspec.to_builtins(fitted),
+            result=fitted.plain(),
         )
         data = [Change("data_sha256", None, told.data_sha256)]
         record(action="study.loaded", subject=study, actor=actor, clock=clock, changes=data)

@@ -44,16 +44,16 @@ def drafts_for(*, study: Study, person: Person) -> list[Fits]:
 
 
 def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> int:
-    """The draft's new version. What it said of clip uncertainty was of other parameters, and is
-    taken out."""
+    """The draft's new version. What it said of clip uncertainty was of other parameters: the
+    calibration's own takes its place, or nothing."""
     require_role(actor, Role.ANALYST)
     draft = Draft.objects.get(task=task)
     for reason in _reasons(study, draft.text, installed_catalog()):
         raise Problem(reason, hint=f"Calibrate {task.name} itself.")
-    mechanism = (study.result or {})["mechanism"]
+    result = study.result or {}
     changes = [
-        Edit(("anonymization", "mechanism"), mechanism),
-        Edit(("anonymization", "clip_uncertainty"), None),
+        Edit(("anonymization", "mechanism"), result["mechanism"]),
+        Edit(("anonymization", "clip_uncertainty"), result.get("clip_uncertainty")),
     ]
     text = with_edits(draft.text, changes)
     saved = tasks.save_draft(

@@ -22,6 +22,7 @@ from aggregation.protocol.ranks import Cells
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.streams import Catalog
 from portal.collection.coarse import coarse_number
+from portal.lab.calibrating.clipping import uncertainty_of
 from portal.lab.calibrating.provenance import Fitted, Kind, Provenance, Quality
 
 _PLACES: Final = ("region", "country")
@@ -98,6 +99,7 @@ def fit_task(
         keys=tuple((key.name, key.domain) for key in task.keys),
         metrics=task.metrics,
         mechanism=made[name],
+        clip_uncertainty=uncertainty_of(made[name], task, tested, data.source),
         provenance=Provenance(
             kind=data.kind,
             source=data.source,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from aggregation.protocol.anonymization import Mechanism
+from aggregation.protocol.anonymization import ClipUncertainty, Mechanism
 
 Kind = Literal["simulated", "public", "declared proxy"]
 
@@ -55,4 +55,14 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     keys: tuple[tuple[str, str], ...]
     metrics: tuple[str, ...]
     mechanism: Mechanism
+    # For intervals; None where the proxy data is too little to tell.
+    clip_uncertainty: ClipUncertainty | None = None
     provenance: Provenance
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it, decimals as numbers."""
+        found: dict[str, Any] = msgspec.json.decode(_ENCODER.encode(self))
+        return found
+
+
+_ENCODER = msgspec.json.Encoder(decimal_format="number")

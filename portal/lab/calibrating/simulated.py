@@ -49,8 +49,7 @@ def calibrate(
         date=datetime.now(UTC),
         watch=ask.part(0.7, 1.0).watch,
     )
-    plain: dict[str, Any] = msgspec.to_builtins(found)
-    return plain
+    return found.plain()
 
 
 class _Making:

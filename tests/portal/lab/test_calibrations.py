@@ -81,6 +81,18 @@ def content(answer):
     return " ".join(answer.content.decode().split())
 
 
+def test_what_clipping_may_take_comes_along(task, result, loaded, ada, clock):
+    terms = {"random": 1.5, "together": 1, "systematic": 0.02, "alike": 0}
+    metrics = dict.fromkeys(result["metrics"], terms)
+    given = {"count": "num_trips", "metrics": metrics, "source": "A travel survey"}
+    study = loaded({**result, "clip_uncertainty": given})
+    using.put_into_draft(study=study, task=task, actor=ada, clock=clock)
+    task.draft.refresh_from_db()
+    found = read_spec(task.draft.text).anonymization.clip_uncertainty
+    assert found.source == "A travel survey"
+    assert float(found.metrics["num_trips"].random) == 1.5
+
+
 def test_it_works(task, result, signed_in, ada):
     client = signed_in(who=ada)
     page = client.post("/lab/load", {"text": json.dumps(result)}, follow=True)

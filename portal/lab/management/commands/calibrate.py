@@ -1,10 +1,10 @@
 """A mechanism's parameters for a task, fitted where the proxy data is."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from django.core.management.base import BaseCommand, CommandParser
 
 from aggregation.calibration.fitting import NAMES
@@ -40,16 +40,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = _recorded(options) if options["events"] else _simulated(options)
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print(json.dumps(found, indent=2, ensure_ascii=False))
 
 
-def _simulated(options: dict[str, Any]) -> Any:
+def _simulated(options: dict[str, Any]) -> dict[str, Any]:
     parameters = {name: options[name] for name in ("devices", "per_region", "seed", "fit")}
     spec = _spec_text(options["task"])
     return calibrate({**parameters, "task": spec, "epsilon": options["epsilon"]}, progress=_told)
 
 
-def _recorded(options: dict[str, Any]) -> Any:
+def _recorded(options: dict[str, Any]) -> dict[str, Any]:
     if not options["kind"] or not options["source"]:
         raise Problem(
             "Proxy events need --kind and --source: whoever reviews the numbers sees them.",
@@ -65,7 +65,7 @@ def _recorded(options: dict[str, Any]) -> Any:
         epsilon=checked_epsilon(options["epsilon"]),
         window_id=options["window"],
         watch=_told,
-    )
+    ).plain()
 
 
 def _spec_text(task: str) -> str:

@@ -50,6 +50,15 @@ def test_it_works(result):
     assert 0.5 < provenance.per_event["walking"]["distance_km"] < 3
 
 
+def test_it_says_what_clipping_may_take(result):
+    given = load_fitted(json.dumps(result)).clip_uncertainty
+    assert given is not None
+    assert given.count == "num_trips"
+    assert set(given.metrics) == {"num_trips", "distance_km"}
+    assert all(0 < terms.random < 10 for terms in given.metrics.values())
+    assert isinstance(result["clip_uncertainty"]["metrics"]["num_trips"]["random"], float | int)
+
+
 def test_the_same_question_has_the_same_answer(result):
     again = calibrate(SMALL)
     told = [{**each["provenance"], "date": ""} for each in (result, again)]
