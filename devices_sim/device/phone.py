@@ -19,6 +19,7 @@ from devices_sim.device import consent, event_cache, local_log, runtime
 from devices_sim.device.api_client import DeviceApi
 from devices_sim.device.budget import WEEKLY_CAP
 from devices_sim.device.conditions import Conditions
+from devices_sim.device.fitting import stream_of
 from devices_sim.device.library import Library, shared_library
 from devices_sim.device.state import VERSION, State, from_bytes, to_bytes
 from devices_sim.device.storage import Storage
@@ -80,32 +81,36 @@ class Phone:
     def record_all(self, events: Mapping[str, Iterable[Event]]) -> int:
         """The same for several streams at once, by their names."""
         state = self.load()
-        event_cache.purge(state, self.catalog, now=self.now())
-        kept = sum(
-            event_cache.record(state, self.catalog, stream, found)
-            for stream, found in events.items()
-        )
+        kept = self._keep(state, events)
         if kept:
             self.save(state)
         return kept
 
     def set_consent(self, stream: str, agrees: bool) -> None:
         """The owner opts in to a stream, or out of it."""
-        event_cache.stream_of(stream, self.catalog)
+        stream_of(stream, self.catalog)
         state = self.load()
         change = consent.opt_in if agrees else consent.opt_out
         change(state, stream, now=self.now())
         self.save(state)
 
-    async def wake_up(self, conditions: Conditions = _FINE) -> WakeUp:
-        """The system gives the phone a minute in the background."""
+    async def wake_up(
+        self, conditions: Conditions = _FINE, *, events: Mapping[str, Iterable[Event]] | None = None
+    ) -> WakeUp:
+        """The system gives the phone a minute in the background.
+
+        `events` is what apps have to report at this moment; the wake-up saves them with the rest.
+        """
         if self.awake is not None:
             return WakeUp(stopped="The phone is awake already.")
         self.awake = self.load()
         try:
-            return await runtime.wake_up(self, conditions)
+            kept = self._keep(self.awake, events) if events else 0
+            did = await runtime.wake_up(self, conditions)
         finally:
             self.awake = None
+        did.kept = kept
+        return did
 
     @property
     def log(self) -> list[local_log.Line]:
@@ -126,6 +131,13 @@ class Phone:
     def save(self, state: State) -> None:
         del state.log[: -self.log_entries]
         self.storage.save(to_bytes(state))
+
+    def _keep(self, state: State, events: Mapping[str, Iterable[Event]]) -> int:
+        event_cache.purge(state, self.catalog, now=self.now())
+        return sum(
+            event_cache.record(state, self.catalog, stream, found)
+            for stream, found in events.items()
+        )
 
     def _start_anew(self, why: str) -> State:
         """Nothing of the time before is known, so only windows from now on are run."""

@@ -53,6 +53,8 @@ class WakeUp:
     # Civil seconds since 1970: the server's hint. Updates on their way are asked about before it.
     not_before: float = -math.inf
     on_their_way: int = 0
+    # Events that apps reported at its beginning, and that are kept.
+    kept: int = 0
     # Whether the server was asked what there is to do.
     checked_in: bool = False
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from aggregation.errors import Problem
 from aggregation.ondevice.events import event_columns
 from aggregation.protocol.streams import Catalog, Column, Stream
-from devices_sim.device.event_cache import misfit_of, stream_of
+from devices_sim.device.fitting import misfit_of, stream_of
 from devices_sim.fleet.recording import Recording
 
 _MAX_OFFSET = 18 * 3600

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import pyarrow as pa
 
 from aggregation.clock import Clock, ManualClock
+from aggregation.ondevice.events import Event
 from devices_sim.device.api_client import DeviceApi
 from devices_sim.device.conditions import Conditions
 from devices_sim.device.phone import Phone
@@ -97,12 +98,15 @@ class Lives:
             self._report.on_their_way -= life.on_their_way
             life = self._installed(number, moment)
         life.will_stop |= any(before < moment <= now for moment in unusual.crashes)
-        self._hand_over(number, life, now, unusual.clock_error)
+        found = self._happened(number, life, now, unusual.clock_error)
+        count = sum(map(len, found.values()))
         began = time.perf_counter()
-        remembered = life.storage.load() if unusual.forgetful else None
-        did = await self._awake(number, life, conditions)
-        if remembered is not None:
-            life.storage.save(remembered)
+        if unusual.forgetful:
+            did = await self._forgetful(number, life, conditions, found)
+        else:
+            did = await self._awake(number, life, conditions, found if count else {})
+        self._report.events += count
+        self._report.dropped += count - did.kept
         if did.sent:
             self._report.took[math.ceil((time.perf_counter() - began) * 1000)] += 1
         life.storage.rest()
@@ -129,8 +133,10 @@ class Lives:
         phone.clock = clock
         return phone
 
-    def _hand_over(self, number: int, life: Life, now: float, clock_error: float) -> None:
-        """Events are stamped by the phone's own clock."""
+    def _happened(
+        self, number: int, life: Life, now: float, clock_error: float
+    ) -> dict[str, list[Event]]:
+        """Since the last time. Events are stamped by the phone's own clock."""
         found = {
             stream: self._source.events(number, stream, life.given, now)
             for stream in self._source.consents(number)
@@ -140,19 +146,30 @@ class Lives:
                 stream: [event._replace(time=event.time + clock_error) for event in events]
                 for stream, events in found.items()
             }
-        count = sum(map(len, found.values()))
-        kept = life.phone.record_all(found) if count else 0
-        self._report.events += count
-        self._report.dropped += count - kept
         life.given = now
+        return found
 
-    async def _awake(self, number: int, life: Life, conditions: Conditions) -> WakeUp:
+    async def _forgetful(
+        self, number: int, life: Life, conditions: Conditions, events: dict[str, list[Event]]
+    ) -> WakeUp:
+        """It keeps what happened, and nothing of what it did about it."""
+        kept = life.phone.record_all(events)
+        remembered = life.storage.load()
+        did = await self._awake(number, life, conditions, {})
+        if remembered is not None:
+            life.storage.save(remembered)
+        did.kept = kept
+        return did
+
+    async def _awake(
+        self, number: int, life: Life, conditions: Conditions, events: dict[str, list[Event]]
+    ) -> WakeUp:
         if not life.will_stop:
-            return await life.phone.wake_up(conditions)
+            return await life.phone.wake_up(conditions, events=events)
         known = {pending.update for pending in life.phone.load().pending}
         life.phone.api = cast(DeviceApi, StopsInUpload(self._parts.api))
         try:
-            return await life.phone.wake_up(conditions)
+            return await life.phone.wake_up(conditions, events=events)
         except PhoneStopped:
             life.will_stop = False
             life.phone = self._phone(number, life.storage)
@@ -162,7 +179,8 @@ class Lives:
                 for p in pending
                 if p.update not in known
             ]
-            return WakeUp(stopped=STOPPED, sent=sent, on_their_way=len(pending))
+            kept = sum(map(len, events.values()))  # saved before the upload
+            return WakeUp(stopped=STOPPED, sent=sent, on_their_way=len(pending), kept=kept)
 
     def _account(self, life: Life, did: WakeUp) -> None:
         report = self._report

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 
 from aggregation.clock import ManualClock
+from devices_sim.device.conditions import Conditions
 from devices_sim.device.storage import FileStorage, MemoryStorage
 from tests.aggregation.ondevice.examples import WEEK, trip
 from tests.devices_sim.conftest import MakePhone
@@ -105,3 +107,15 @@ def test_a_clock_set_forward_sends_nothing_early(
     own.set(WEEK.end + SOON)
     clock.set(WEEK.end + SOON)
     assert len(awake(phone).sent) == 1
+
+
+def test_what_apps_report_at_a_wake_up_is_kept_whatever_becomes_of_it(
+    make_phone: MakePhone,
+) -> None:
+    storage = MemoryStorage()
+    phone = make_phone(storage)
+    phone.set_consent("trips", True)
+    reported = {"trips": [trip(), trip(region="9999")]}
+    did = asyncio.run(phone.wake_up(Conditions(network=False), events=reported))
+    assert (did.stopped, did.kept) == ("There is no network.", 1)
+    assert make_phone(storage=storage).load().events == {"trips": [trip()]}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregation.errors import Problem
-from devices_sim.device.event_cache import fit_of
+from devices_sim.device.fitting import fit_of
 from devices_sim.fleet.draws import BLOCK
 from devices_sim.fleet.scenario import load_scenario
 from devices_sim.fleet.world import World
