@@ -16,6 +16,7 @@ import numpy as np
 
 from aggregation.calibration.asking import Events, asked
 from aggregation.errors import Problem
+from aggregation.ondevice.bounding import Rows
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.streams import Catalog
@@ -24,6 +25,7 @@ from devices_sim.fleet.event_file import read_events
 from devices_sim.fleet.recording import Recording
 from portal.lab.calibrating.fit import Data, compiled, fit_task, proxy_of
 from portal.lab.calibrating.provenance import Fitted, Kind
+from portal.lab.calibrating.spreading import spread
 
 Watch = Callable[[float], None]
 # Bytes hashed at a time.
@@ -42,13 +44,19 @@ def calibrate_events(
     epsilon: float | None = None,
     window_id: str | None = None,
     watch: Watch = lambda _: None,
+    processes: int = 1,
 ) -> Fitted:
     task = compiled(spec, catalog)
     [stream] = _one_stream(task)
     recording = read_events(path, stream, catalog)
     unit = task.window_unit
     window = Window.parse(window_id, unit) if window_id else _fullest(recording, unit)
-    rows = asked(task, _events(recording, stream, window, watch), window, catalog)
+
+    def work(first: int, end: int) -> Rows:
+        events = _events(recording, stream, window, range(first, end))
+        return asked(task, events, window, catalog)
+
+    rows = spread(recording.devices, work, watch, processes=processes)
     return fit_task(
         task,
         proxy_of(task, rows, catalog),
@@ -79,11 +87,9 @@ def _fullest(recording: Recording, unit: Unit) -> Window:
     return max(found, key=lambda window: (found[window], window.id))
 
 
-def _events(recording: Recording, stream: str, window: Window, watch: Watch) -> Iterator[Events]:
+def _events(recording: Recording, stream: str, window: Window, devices: range) -> Iterator[Events]:
     start, end = window.span
-    for device in range(recording.devices):
-        if device % 1000 == 0:
-            watch(device / recording.devices)
+    for device in devices:
         yield {stream: recording.between(device, start, end, shift=0.0)}
 
 

@@ -11,11 +11,13 @@ import msgspec
 
 from aggregation.calibration.asking import asked
 from aggregation.calibration.proxy import Proxy
+from aggregation.ondevice.bounding import Rows
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.streams import Catalog
 from aggregation.protocol.windows import Window
 from portal.lab.calibrating.fit import Data, compiled, fit_task, proxy_of
 from portal.lab.calibrating.parameters import Parameters
+from portal.lab.calibrating.spreading import spread
 from portal.lab.calibrating.world import catalog, homes, usual_window, world_events, world_of
 from portal.lab.running import Ask
 
@@ -26,6 +28,8 @@ def calibrate(
     parameters: dict[str, Any],
     progress: Callable[[float], None] = lambda share: None,
     cancelled: Callable[[], bool] = lambda: False,
+    *,
+    processes: int = 1,
 ) -> dict[str, Any]:
     """The document that `load_result` reads, as plain values."""
     chosen, ask, streams = Parameters.of(parameters), Ask(progress, cancelled), catalog()
@@ -37,7 +41,7 @@ def calibrate(
     )
     places = homes(chosen.seed, [mine, others])
     epsilon = float(task.epsilon) if chosen.epsilon is None else chosen.epsilon
-    made = _Making(task, window, streams, chosen)
+    made = _Making(task, window, streams, chosen, processes=processes)
     found = fit_task(
         task,
         made.proxy(places[0], 2 * chosen.seed, ask.part(0.0, 0.6)),
@@ -56,15 +60,27 @@ class _Making:
     """Populations of one world for one task."""
 
     def __init__(
-        self, task: ClientTask, window: Window, streams: Catalog, chosen: Parameters
+        self,
+        task: ClientTask,
+        window: Window,
+        streams: Catalog,
+        chosen: Parameters,
+        *,
+        processes: int,
     ) -> None:
         self._task, self._window, self._streams, self._chosen = task, window, streams, chosen
+        self._processes = processes
 
     def proxy(self, places: list[str], seed: int, ask: Ask) -> Proxy:
         world = world_of(seed, homes=places, per_region=self._chosen.per_region)
-        events = world_events(world, list(self._task.reads), self._window, ask.watch)
-        rows = asked(self._task, events, self._window, self._streams)
-        return proxy_of(self._task, rows, self._streams)
+        task, window, streams = self._task, self._window, self._streams
+
+        def work(first: int, end: int) -> Rows:
+            events = world_events(world, list(task.reads), window, range(first, end))
+            return asked(task, events, window, streams)
+
+        rows = spread(world.phones, work, ask.watch, processes=self._processes)
+        return proxy_of(task, rows, streams)
 
     def data(self, places: list[str]) -> Data:
         """Named by what it is made from: the same always gives the same people."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import lru_cache
 from typing import Final
@@ -64,13 +64,11 @@ def usual_window(unit: Unit) -> Window:
 
 
 def world_events(
-    world: World, streams: Sequence[str], window: Window, watch: Callable[[float], None]
+    world: World, streams: Sequence[str], window: Window, phones: range
 ) -> Iterator[Events]:
-    """What happened on each phone, of the streams that its owner agrees to."""
+    """What happened on each of these phones, of the streams that its owner agrees to."""
     start, end = window.span
-    for phone in range(world.phones):
-        if phone % 1000 == 0:
-            watch(phone / world.phones)
+    for phone in phones:
         agreed = world.consents(phone)
         yield {name: world.events(phone, name, start, end) for name in streams if name in agreed}
 

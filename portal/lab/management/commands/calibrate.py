@@ -1,6 +1,7 @@
 """A mechanism's parameters for a task, fitted where the proxy data is."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class Command(BaseCommand):
         add("--window", help="the window of the events to use (default: the fullest)")
         add("--devices", type=int, default=1_000_000, help="of the world (default 1000000)")
         add("--per-region", type=int, default=10_000, help="phones in a region (default 10000)")
+        add("--processes", type=int, default=os.cpu_count() or 1, help="that ask the devices")
         add("--seed", type=int, default=1, help="another one is another world of the same kind")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,7 +48,8 @@ class Command(BaseCommand):
 def _simulated(options: dict[str, Any]) -> dict[str, Any]:
     parameters = {name: options[name] for name in ("devices", "per_region", "seed", "fit")}
     spec = _spec_text(options["task"])
-    return calibrate({**parameters, "task": spec, "epsilon": options["epsilon"]}, progress=_told)
+    parameters |= {"task": spec, "epsilon": options["epsilon"]}
+    return calibrate(parameters, progress=_told, processes=options["processes"])
 
 
 def _recorded(options: dict[str, Any]) -> dict[str, Any]:
@@ -65,6 +68,7 @@ def _recorded(options: dict[str, Any]) -> dict[str, Any]:
         epsilon=checked_epsilon(options["epsilon"]),
         window_id=options["window"],
         watch=_told,
+        processes=options["processes"],
     ).plain()
 
 

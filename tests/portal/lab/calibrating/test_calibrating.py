@@ -60,7 +60,8 @@ def test_it_says_what_clipping_may_take(result):
 
 
 def test_the_same_question_has_the_same_answer(result):
-    again = calibrate(SMALL)
+    """And in as many processes as one likes."""
+    again = calibrate(SMALL, processes=2)
     told = [{**each["provenance"], "date": ""} for each in (result, again)]
     assert told[0] == told[1]
     assert result["mechanism"] == again["mechanism"]
@@ -81,7 +82,7 @@ def test_proxy_devices_give_what_phones_would_bound():
     task = compiled("weekly-trips").client_task
     window = usual_window(task.window_unit)
     world = world_of(3, homes=homes(3, [2])[0], per_region=50)
-    events = list(world_events(world, ["trips"], window, lambda _: None))
+    events = list(world_events(world, ["trips"], window, range(world.phones)))
     rows = asked(task, events, window, catalog())
     phone = PreparedTask(task, catalog())
     arithmetic = build(task.mechanism, task.keys, task.metrics, catalog().domain)
