@@ -60,15 +60,14 @@ def scales_spec(
     )
 
 
-def clip_spec(
-    spec: Spec, *, name: str, by: tuple[str, ...], scales: Scales, epsilon: Decimal
-) -> Spec:
+def clip_spec(spec: Spec, *, name: str, norms: ScaledNorm, epsilon: Decimal, source: str) -> Spec:
     """Counts devices by the size of all they have, in units of these scales."""
     return msgspec.structs.replace(
         _plain(spec, epsilon=epsilon),
         name=name,
-        description=f"Calibrates {spec.name}: devices by how much they have in all",
-        step=ScaledNorm(by=by, scales=scales),
+        description=f"Calibrates {spec.name}: devices by how much they have in all. "
+        f"Its scales come from {source}",
+        step=norms,
         aggregation=_rows(spec, 1),
     )
 

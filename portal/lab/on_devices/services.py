@@ -46,8 +46,13 @@ def ask_for_clip(
     """The draft of the second task, in units of what the first one's release says."""
     by = scaled.step.norms.by
     scales = scales_from(scaled, present_scales(subject.spec, by)).scales
-    name = _free_name(subject.task.name, "clip")
-    spec = clip_spec(subject.spec, name=name, by=by, scales=scales, epsilon=epsilon)
+    spec = clip_spec(
+        subject.spec,
+        name=_free_name(subject.task.name, "clip"),
+        norms=ScaledNorm(by=by, scales=scales),
+        epsilon=epsilon,
+        source=f"the {scaled.release}",
+    )
     return _drafted(spec, actor=actor, clock=clock)
 
 

@@ -40,6 +40,10 @@ class Shown:
         return about(fitted.devices) if fitted else ""
 
     @property
+    def clip_words(self) -> str:
+        return f"{self.clip.clip:g}" if self.clip else ""
+
+    @property
     def metrics(self) -> Sequence[str]:
         return self.calibration.step.metrics
 

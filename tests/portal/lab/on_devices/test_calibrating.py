@@ -90,6 +90,8 @@ def test_two_releases_give_a_mechanism(task, approved, released, client):
 
     asked = client.post(f"{PAGE}/clip", {"epsilon": "0.5", "scales": f"{NAME}-scales"})
     assert asked["Location"] == f"/tasks/{NAME}-clip/edit"
+    said = read_spec(Draft.objects.get(task__name=f"{NAME}-clip").text).description
+    assert said.endswith(f"Its scales come from the release of {NAME}-scales 2026-11-19")
     released(approved(f"{NAME}-clip"), "2026-11-26T00:00:00")
     used = client.post(f"{PAGE}/use", {"clip": f"{NAME}-clip", "quantile": "97.5"})
     assert used["Location"] == f"/tasks/{NAME}/edit"
