@@ -21,7 +21,7 @@ _JSON: Headers = (
 class Answer:
     """Made ready once: an answer that is the same each time can be sent many times."""
 
-    __slots__ = ("body", "headers", "outcome", "size", "start", "status")
+    __slots__ = ("_more", "body", "headers", "outcome", "size", "start", "status")
 
     def __init__(
         self, status: int, body: bytes = b"", headers: Headers = (), *, outcome: str = OK
@@ -33,10 +33,17 @@ class Answer:
         length = () if status == 204 else ((b"content-length", b"%d" % len(body)),)
         self.headers = (*headers, *length)
         self.size = len(body) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-        self.start = self.start_with(())
+        self.start = self._with(())
         self.body = {"type": "http.response.body", "body": body}
+        self._more: tuple[Headers, Message] = ((), self.start)
 
     def start_with(self, more: Headers) -> Message:
+        """Kept for the last ones: they are the same for all answers over HTTPS."""
+        if self._more[0] is not more:
+            self._more = (more, self._with(more))
+        return self._more[1]
+
+    def _with(self, more: Headers) -> Message:
         headers = (*self.headers, *more)
         return {"type": "http.response.start", "status": self.status, "headers": headers}
 

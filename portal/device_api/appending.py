@@ -1,14 +1,16 @@
 """Appending to the sessions' queues: what arrives at about the same time goes in one round trip.
 
 The queue of a session is a list in Valkey that exists while the session takes updates: RPUSHX
-appends only then, and answers with the new length, or 0. Whoever waits has a future of their own:
-a device that hangs up takes nobody along, and what it sent is appended all the same.
+appends only then, and answers with the new length, or 0. Everyone is told on their own: a device
+that hangs up takes nobody along, and what it sent is appended all the same.
 """
 
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import redis
 
@@ -19,27 +21,28 @@ logger = logging.getLogger(__name__)
 
 _QUEUE = "The queue"
 
+# The length of a queue or the value of a counter, or that nobody knows.
+Reply = int | Away
+
 
 @dataclass(slots=True)
 class _Asked:
-    """What goes to one key: items to append, or how much to add; and who waits for the reply."""
+    """What goes to one key: items to append, or how much to add; and who is told the reply."""
 
     items: list[bytes] = field(default_factory=list)
     count: int = 0
-    waiting: list[asyncio.Future[int]] = field(default_factory=list)
+    waiting: list[Callable[[Reply], None]] = field(default_factory=list)
 
     def command(self, key: str) -> Command:
         return ("RPUSHX", key, *self.items) if self.items else ("INCRBY", key, self.count)
 
-    def settle(self, reply: int) -> None:
-        for future in self.waiting:
-            if not future.done():  # else whoever waited has hung up
-                future.set_result(reply)
-
-    def give_up(self, seconds: float) -> None:
-        for future in self.waiting:
-            if not future.done():
-                future.set_exception(Away(_QUEUE, seconds))
+    def settle(self, reply: Reply) -> None:
+        for tell in self.waiting:
+            try:
+                tell(reply)
+            except Exception as error:
+                # The others are told all the same.
+                logger.error("Answering an append failed with %s.", type(error).__name__)
 
 
 # What goes out together, by key.
@@ -61,14 +64,22 @@ class Appender:
 
     def append(self, queue: str, item: bytes) -> asyncio.Future[int]:
         """The queue's length with the item in it, or 0 if there is no such queue."""
-        asked = self._next[queue]
+        future: asyncio.Future[int] = self._loop.create_future()
+        self.append_and_tell(queue, item, partial(_settle, future))
+        return future
+
+    def append_and_tell(self, queue: str, item: bytes, tell: Callable[[Reply], None]) -> None:
+        """The same without a future: `tell` is called once, a little later."""
+        asked = self._asked(queue)
         asked.items.append(item)
-        return self._confirmation(asked)
+        asked.waiting.append(tell)
 
     def add_one(self, counter: str) -> asyncio.Future[int]:
-        asked = self._next[counter]
+        asked = self._asked(counter)
+        future: asyncio.Future[int] = self._loop.create_future()
         asked.count += 1
-        return self._confirmation(asked)
+        asked.waiting.append(partial(_settle, future))
+        return future
 
     async def run(self) -> None:
         """Send what waits, then what came meanwhile, until cancelled."""
@@ -83,17 +94,15 @@ class Appender:
         """After `run` has ended: nobody is left waiting, and nobody begins to."""
         self._is_closed = True
         for asked in self._next.values():
-            asked.give_up(0.0)
+            asked.settle(Away(_QUEUE, 0.0))
 
-    def _confirmation(self, asked: _Asked) -> asyncio.Future[int]:
+    def _asked(self, key: str) -> _Asked:
         if self._is_closed:
             raise Away(_QUEUE, 0.0)
-        future: asyncio.Future[int] = self._loop.create_future()
-        asked.waiting.append(future)
         if not self._is_called:
             self._is_called = True
             self._wake.set()
-        return future
+        return self._next[key]
 
     async def _send(self, batch: _Batch) -> None:
         try:
@@ -116,4 +125,13 @@ class Appender:
             return
         seconds = self._outage.goes_on()
         for asked in batch.values():
-            asked.give_up(seconds)
+            asked.settle(Away(_QUEUE, seconds))
+
+
+def _settle(future: asyncio.Future[int], reply: Reply) -> None:
+    if future.done():
+        return  # whoever waited has hung up
+    if isinstance(reply, Away):
+        future.set_exception(Away(reply.what, reply.seconds))  # one for each: it is raised
+    else:
+        future.set_result(reply)

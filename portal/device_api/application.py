@@ -4,17 +4,20 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 from aggregation.protocol.messages import Code
-from portal.body_limit import Application, Receive, Scope, Send
+from portal.body_limit import Application, Message, Receive, Scope, Send
 from portal.collection.fleet_counts import UNKNOWN
-from portal.device_api.answers import Headers, Refusal, busy, unavailable
+from portal.device_api.answers import Answer, Headers, Refusal, busy, unavailable
+from portal.device_api.calls.upload import upload_at_once
 from portal.device_api.outage import Away
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.records import TooManyQuestions
 from portal.device_api.requests import HungUp, Request
-from portal.device_api.routing import PREFIX, route
+from portal.device_api.routing import PREFIX, UPLOAD, Route, route
 from portal.device_api.transport import Transport
 from portal.stopping import watch_signals
 
@@ -23,6 +26,13 @@ logger = logging.getLogger(__name__)
 # Machine seconds over which devices are spread that came at a busy moment.
 _BUSY_SECONDS = 10.0
 _CLOSE: Headers = ((b"connection", b"close"),)
+
+# Takes whom to answer, and the two messages of an answer.
+Say = Callable[[Any, Message, Message], None]
+
+
+async def _nothing() -> Message:
+    raise RuntimeError("All of this request was read.")
 
 
 class DeviceApi:
@@ -44,10 +54,7 @@ class DeviceApi:
             return
         request, began, name = Request(scope, receive), time.perf_counter(), UNKNOWN
         try:
-            if len(request.headers) != len(scope["headers"]):
-                request.refuse_repeated_headers()
-            self._transport.check(scope["scheme"], request.headers.get(b"host", b""))
-            call, names = route(scope["method"], scope["path"])
+            call, names = self._routed(request)
             name = call.name
             if self._parts is None:
                 raise unavailable("The device API", retry_after=2)
@@ -66,6 +73,31 @@ class DeviceApi:
         if self._parts is not None:
             self._parts.tally.call(name, request, answer, began)
 
+    def take(self, scope: Scope, body: bytes | bytearray, say: Say, to: object) -> bool:
+        """The short way for an upload that is here as a whole: see `portal.device_api.protocol`.
+
+        Whether it goes to the queue: then `say` is called once, a little later, with whom `to`
+        and the two messages of the answer. Else it is to be asked the usual way, which says why.
+        """
+        parts, began = self._parts, time.perf_counter()
+        if parts is None:
+            return False
+        request = Request(scope, _nothing)
+
+        def tell(found: Answer | Exception) -> None:
+            answer = found if isinstance(found, Answer) else self._refusal(found).answer()
+            start = answer.start
+            if scope["scheme"] == "https":
+                start = answer.start_with(self._transport.headers(scope))
+            say(to, start, answer.body)
+            parts.tally.call(UPLOAD.name, request, answer, began)
+
+        try:
+            call, names = self._routed(request)
+            return call is UPLOAD and upload_at_once(parts, request, names[0], body, tell)
+        except Exception:
+            return False
+
     async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         while message["type"] == "lifespan.startup":
@@ -77,6 +109,13 @@ class DeviceApi:
         if parts is not None:
             await parts.stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+    def _routed(self, request: Request) -> Route:
+        scope, headers = request.scope, request.headers
+        if len(headers) != len(scope["headers"]):
+            request.refuse_repeated_headers()
+        self._transport.check(scope["scheme"], headers.get(b"host", b""))
+        return route(scope["method"], scope["path"])
 
     def _further_headers(self, request: Request) -> Headers:
         more = self._transport.headers(request.scope)

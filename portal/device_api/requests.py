@@ -70,9 +70,12 @@ class Request:
             raise HungUp
         if len(body) > length:
             raise Refusal(413, Code.TOO_LARGE, "The body is longer than its Content-Length.")
+        self.note_read(length)
+        return body
+
+    def note_read(self, length: int) -> None:
         self.is_read = True
         self._body_size = length
-        return body
 
     async def message(self, kind: type[Kind], stalls: Stalls) -> Kind:
         body = await self.body(self.length(MAX_REQUEST), stalls)

@@ -31,7 +31,7 @@ class Route(NamedTuple):
 
 
 _POST, _GET = ("POST",), ("GET", "HEAD")
-_UPLOAD = Call("upload", upload, _POST)
+UPLOAD = Call("upload", upload, _POST)
 _STATUS = Call("status", status, _GET)
 _CLIENT_TASK = Call("client-task", client_task, _GET)
 _WORDS = {
@@ -62,7 +62,7 @@ def route(method: str, path: str) -> Route:
 def _by_path(parts: list[str]) -> Route | None:
     match parts:
         case ["sessions", session, "updates"]:
-            return Route(_UPLOAD, (session,))
+            return Route(UPLOAD, (session,))
         case ["sessions", session, "updates", update]:
             return Route(_STATUS, (session, update))
         case ["client-tasks", sha256]:

@@ -2,10 +2,17 @@
 
 202 means that the queue has it, and nothing else does. What is inside is sealed to the session:
 nothing here can read it, and no answer depends on it.
+
+There are two ways to the same queue, with the same checks. `upload` awaits a body that may take its
+time. `upload_at_once` has the whole body already, as nearly always, and spares what waiting costs.
 """
+
+from collections.abc import Callable
 
 from aggregation.protocol.messages import Code
 from portal.device_api.answers import Answer, Refusal, busy
+from portal.device_api.appending import Reply
+from portal.device_api.outage import Away
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.requests import Request
@@ -17,21 +24,64 @@ _CROWDED_SECONDS = 10.0
 
 
 async def upload(parts: Parts, request: Request, session: str) -> Answer:
+    update, place, length = _checked(parts, request, session)
+    try:
+        body = await request.body(length, parts.stalls)
+        reply = await parts.appender.append(place.queue, update + body)
+    finally:
+        parts.room.give_back(length)
+    return _concluded(parts, place, reply)
+
+
+def upload_at_once(
+    parts: Parts,
+    request: Request,
+    session: str,
+    body: bytes | bytearray,
+    tell: Callable[[Answer | Exception], None],
+) -> bool:
+    """Whether it is being appended and `tell` will be called. If not, or if this raises what is
+    wrong with it, nothing has happened."""
+    update, place, length = _checked(parts, request, session)
+    if len(body) != length:
+        parts.room.give_back(length)
+        return False
+    request.note_read(length)
+
+    def conclude(reply: Reply) -> None:
+        parts.room.give_back(length)
+        try:
+            tell(reply if isinstance(reply, Away) else _concluded(parts, place, reply))
+        except Refusal as refusal:
+            tell(refusal)
+
+    try:
+        parts.appender.append_and_tell(place.queue, update + body, conclude)
+    except Away:
+        parts.room.give_back(length)
+        raise
+    return True
+
+
+def _checked(parts: Parts, request: Request, session: str) -> tuple[bytes, Place, int]:
+    """All that is known before the body: the update's id, its place and its length.
+
+    There is room for it, which has to be given back.
+    """
     update = _checked_update(parts, request, session)
     place = _place(parts, session)
-    request.population, queue = place.population, place.queue
+    request.population = place.population
     length = request.length(place.most)
-    if (after := parts.pressure.retry_after(queue)) is not None:
+    if (after := parts.pressure.retry_after(place.queue)) is not None:
         raise busy(retry_after=after)
     if not parts.room.take(length):
         raise busy(retry_after=retry_after(parts.rng, over_seconds=_CROWDED_SECONDS))
-    try:
-        body = await request.body(length, parts.stalls)
-        reply = await parts.appender.append(queue, update + body)
-    finally:
-        parts.room.give_back(length)
+    return update, place, length
+
+
+def _concluded(parts: Parts, place: Place, reply: int) -> Answer:
     if reply > parts.pressure.most:
-        parts.pressure.note(queue, reply)
+        parts.pressure.note(place.queue, reply)
     if not reply:
         message = "This session takes no more updates."
         raise Refusal(410, Code.SESSION_OVER, message, "Ask for the update's status.")

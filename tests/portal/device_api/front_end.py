@@ -28,6 +28,7 @@ OPTIONS = (
     *("--no-server-header", "--timeout-graceful-shutdown", "2", "--log-level", "warning"),
 )
 UNPROXIED = ("--no-proxy-headers",)
+PROTOCOL = ("--http", "portal.device_api.protocol:DeviceProtocol")
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,10 @@ def running_front_end(
             "MAYFLY_QUEUE_URL": valkey.url,
             "MAYFLY_SNAPSHOT_SECONDS": "0.05",
         }
-        key, words = _token_key(data), ("portal.asgi:application", *(options or UNPROXIED))
+        key, words = (
+            _token_key(data),
+            ("portal.asgi:application", *PROTOCOL, *(options or UNPROXIED)),
+        )
         with running_uvicorn(*words, log=data / "web.log", **{**ours, **settings}) as running:
             yield FrontEnd(data, *running, valkey, key)
     finally:

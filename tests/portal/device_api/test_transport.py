@@ -57,6 +57,16 @@ def test_errors_say_so_as_well(behind_proxy: FrontEnd) -> None:
     assert reply.headers["connection"] == "close"
 
 
+def test_uploads_are_answered_over_https_alone(behind_proxy: FrontEnd) -> None:
+    headers = {"Host": HOST, "X-Forwarded-Proto": "https"}
+    reply = behind_proxy.upload("ab" * 16, headers=headers)
+    assert reply.status == 410
+    assert reply.headers["strict-transport-security"].startswith("max-age=")
+    for scheme in ("http", "", "ftp"):
+        plain = behind_proxy.upload("ab" * 16, headers={**headers, "X-Forwarded-Proto": scheme})
+        assert (plain.status, plain.code) == (403, "https_needed")
+
+
 def test_the_portal_says_the_same(behind_proxy: FrontEnd) -> None:
     headers = {"Host": HOST, "X-Forwarded-Proto": "https", "Accept": "application/json"}
     page, ours = behind_proxy.ask("GET", "/health", headers=headers), ask(behind_proxy)

@@ -1,0 +1,30 @@
+"""An application that says which way a request came: 202 for the short one, 200 for the usual."""
+
+import asyncio
+from typing import Any
+
+
+def _start(status: int) -> dict[str, Any]:
+    headers = [(b"content-length", b"0")]
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+_BODY = {"type": "http.response.body", "body": b""}
+
+
+class TwoWays:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            while (await receive()).get("more_body"):
+                pass
+            await send(_start(200))
+            await send(_BODY)
+
+    def take(self, scope: Any, body: bytearray, say: Any, to: Any) -> bool:
+        if body == b"refused":
+            return False
+        asyncio.get_running_loop().call_soon(say, to, _start(202), _BODY)
+        return True
+
+
+application = TwoWays()
