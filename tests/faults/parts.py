@@ -93,6 +93,24 @@ class Parts(Site):
         if number == signal.SIGKILL:
             self.processes[name].wait(timeout=30)
 
+    def freeze(self, name: str) -> None:
+        """Stop a part where it is, but not while it writes: SQLite has one writer at a time, and a
+        frozen one would freeze everybody."""
+        eventually(lambda: self._is_frozen(name), log=self.log)
+
+    def _is_frozen(self, name: str) -> bool:
+        self.signal(name, signal.SIGSTOP)
+        writer = sqlite3.connect(self.data / "mayfly.sqlite3", timeout=1, isolation_level=None)
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+            writer.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            self.signal(name, signal.SIGCONT)
+            return False
+        finally:
+            writer.close()
+        return True
+
     @contextmanager
     def full_disk(self) -> Iterator[None]:
         """No process of the system can write a byte to a file: the kernel refuses it."""

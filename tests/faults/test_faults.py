@@ -5,7 +5,7 @@ follow the once-only rule. The table at the end says how it went.
 """
 
 import asyncio
-from signal import SIGCONT, SIGKILL, SIGSTOP, SIGTERM
+from signal import SIGCONT, SIGKILL, SIGTERM
 from typing import Any
 
 import pytest
@@ -149,7 +149,7 @@ async def a_zombie_that_flushes(scenario: Scenario, people: list[Person]) -> Non
             parts.signal(other, SIGKILL)
         parts.signal(holder.worker, SIGTERM)
         await scenario.until(lambda: scenario.state_of(holder.id) != "open", "it does not stop")  # noqa: B023
-        parts.signal(holder.worker, SIGSTOP)
+        parts.freeze(holder.worker)
         if scenario.state_of(holder.id) == "completing":
             await thaw_when_dead(scenario, holder.id, holder.worker)
             return
@@ -162,7 +162,7 @@ async def a_zombie_that_flushes(scenario: Scenario, people: list[Person]) -> Non
 async def thaw_when_dead(scenario: Scenario, session: str, worker: str) -> None:
     """Freeze a worker, and let it go on when its session is dead and another is in its place."""
     parts = scenario.world.parts
-    parts.signal(worker, SIGSTOP)
+    parts.freeze(worker)
     parts.start_worker()
     await scenario.until(lambda: scenario.state_of(session) == "dead", "it is not declared dead")
     await scenario.until(scenario.world.serving, "nobody takes its place")
@@ -178,7 +178,7 @@ async def emptied(scenario: Scenario, kills: int) -> None:
         (few, many) = early[: len(early) // 4], early[len(early) // 4 :]
         await scenario.a_holder(many)
         for worker in parts.workers:
-            parts.signal(worker, SIGSTOP)
+            parts.freeze(worker)
         await wake(few)
         parts.signal("valkey", SIGKILL)
         parts.start_valkey()
