@@ -67,7 +67,7 @@ def test_the_same_question_has_the_same_answer(result):
     assert result["mechanism"] == again["mechanism"]
 
 
-def test_it_says_how_far_it_is(shares):
+def test_it_says_how_far_it_is(result, shares):
     assert shares[0] == 0.0
     assert shares[-1] > 0.7
     assert shares == sorted(shares)
