@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import isfinite
 from typing import Any
 
 from aggregation.errors import Problem
@@ -42,7 +41,7 @@ class Parameters:
             epsilon=checked_epsilon(given.get("epsilon")),
             devices=_whole(given, "devices", FEWEST, MOST),
             per_region=_whole(given, "per_region", FEWEST_PER_REGION, MOST_PER_REGION),
-            seed=_whole(given, "seed", 0, 2**62),
+            seed=_whole(given, "seed", 0, 2**31),
             fit=checked_fit(str(given.get("fit", cls.fit))),
         )
         found.spec  # noqa: B018 - reads it, or says why not
@@ -72,15 +71,18 @@ def named_spec(task: str) -> Spec:
 def checked_epsilon(value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise Problem(f"ε is a number, not {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Problem(f"ε is a number, not {repr(value)[:40]}.")
     if not _LEAST_EPSILON <= value <= _LARGEST_EPSILON:
-        raise Problem(f"ε goes from {_LEAST_EPSILON:g} to {_LARGEST_EPSILON:g}, not {value:g}.")
+        told = f"{_LEAST_EPSILON:g} to {_LARGEST_EPSILON:g}"
+        raise Problem(f"ε goes from {told}, not {repr(value)[:40]}.")
     return float(value)
 
 
 def _whole(given: dict[str, Any], name: str, least: int, most: int) -> int:
     value = given.get(name, getattr(Parameters, name))
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise Problem(f"{name} is a whole number from {least:,} to {most:,}, not {value!r}.")
+        raise Problem(
+            f"{name} is a whole number from {least:,} to {most:,}, not {repr(value)[:40]}."
+        )
     return value

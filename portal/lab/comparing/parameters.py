@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import isfinite
 from typing import Any, Final
 
 from aggregation.calibration.fitting import NAMES
@@ -15,6 +14,7 @@ FEWEST, MOST = 10_000, 2_000_000
 EPSILONS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _LEAST_EPSILON, _LARGEST_EPSILON = 0.05, 64.0
 _MOST_EPSILONS, _MOST_SEEDS = 12, 10
+_MOST_WHOLE: Final = 2**31
 PEOPLE: Final = ("travellers", "world")
 
 
@@ -68,20 +68,25 @@ class Parameters:
 def _several(given: dict[str, Any], name: str, usual: Sequence[Any]) -> Sequence[Any]:
     """Without repetitions, in the order given."""
     values = given.get(name, usual)
-    return list(dict.fromkeys(values if isinstance(values, list | tuple) else [values]))
+    if not isinstance(values, list | tuple):
+        return [values]
+    return [value for at, value in enumerate(values) if value not in values[:at]]
 
 
 def _whole(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
-        raise Problem(f"{what} is a whole number from 0, not {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_WHOLE:
+        raise Problem(f"{what} is a whole number from 0 to {_MOST_WHOLE:,}, not {_short(value)}.")
     return value
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise Problem(f"ε is a number, not {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Problem(f"ε is a number, not {_short(value)}.")
     if not _LEAST_EPSILON <= value <= _LARGEST_EPSILON:
-        raise Problem(
-            f"ε goes from {_LEAST_EPSILON:g} to {_LARGEST_EPSILON:g} here, not {value:g}."
-        )
+        told = f"{_LEAST_EPSILON:g} to {_LARGEST_EPSILON:g}"
+        raise Problem(f"ε goes from {told} here, not {_short(value)}.")
     return float(value)
+
+
+def _short(value: object) -> str:
+    return repr(value)[:40]

@@ -154,6 +154,8 @@ def test_what_is_no_result_at_all_is_refused(text):
         ({"task": "weekly-trips", "devices": 5}, "devices is a whole number from 3,000"),
         ({"task": "weekly-trips", "per_region": 1}, "per_region is a whole number"),
         ({"task": "weekly-trips", "epsilon": "2"}, "ε is a number"),
+        ({"task": "weekly-trips", "epsilon": 10**400}, "ε goes from 0.01 to 64"),
+        ({"task": "weekly-trips", "seed": 1.5}, "seed is a whole number"),
         ({"task": "weekly-trips", "fit": "gaussian"}, "no fit 'gaussian'"),
         ({"task": "weekly-trips", "more": 1}, "knows no 'more'"),
     ],
