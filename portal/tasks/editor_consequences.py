@@ -64,7 +64,7 @@ def consequences(situation: Situation) -> dict[str, str]:
 
 
 def _unit(s: Situation) -> str:
-    if s.unit is None:
+    if s.unit is None or s.at("step") is not None:
         return ""
     most = f"A{_TASK[s.unit][1:]} may spend at most {_largest(s.unit, s.cap)} {_a(s.unit)}"
     if s.unit is Unit.MONTH:
@@ -93,6 +93,8 @@ def _epsilon(s: Situation) -> str:
     odds = f"One phone changes the odds of any outcome by at most a factor of {_short(factor)}."
     if s.unit is None:
         return odds
+    if s.at("step") is not None:
+        return f"{odds} It is reserved for the one {s.unit} that the task runs."
     cost, most = weekly_cost(s.epsilon, s.unit), _largest(s.unit, s.cap)
     if cost > s.cap:
         return (

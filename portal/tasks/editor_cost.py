@@ -6,11 +6,12 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
+from msgspec import UNSET
 
 from aggregation.compiler import Compiled
 from aggregation.protocol.windows import Unit, Window
 from portal.ledger.models import Charge, Week
-from portal.ledger.weeks import in_words
+from portal.ledger.weeks import in_words, mondays
 
 WEEKS = 4
 
@@ -47,6 +48,8 @@ class Cost:
     epsilon: str
     unit: Unit
     weeks: tuple[WeekCost, ...]
+    # It runs one window, and no other.
+    once: bool = False
 
     @property
     def fits(self) -> bool:
@@ -59,15 +62,19 @@ class Cost:
 
 
 def cost(compiled: Compiled, *, task: str, now: datetime) -> Cost:
-    """The task's cost in the weeks after this one, on each of its streams."""
+    """The task's cost in the weeks after this one, on each of its streams; that of a task with a
+    built-in step in the weeks of its one window."""
     config = compiled.server_config
     hundredths = int(Decimal(config.epsilon) * 100)
-    weeks = [
-        _week(stream, week, hundredths * windows_in(week, config.window_unit), task)
+    once = compiled.client_task.step is not UNSET
+    first = Window.containing(now, config.window_unit).next()
+    weeks = weeks_of(first) if once else coming_weeks(now)
+    costs = [
+        _week(stream, week, hundredths * (1 if once else windows_in(week, first.unit)), task)
         for stream in config.streams
-        for week in coming_weeks(now)
+        for week in weeks
     ]
-    return Cost(config.epsilon, config.window_unit, tuple(weeks))
+    return Cost(config.epsilon, config.window_unit, tuple(costs), once)
 
 
 def coming_weeks(now: datetime) -> list[Window]:
@@ -75,6 +82,10 @@ def coming_weeks(now: datetime) -> list[Window]:
     return [
         Window.containing(week.start + timedelta(weeks=n), Unit.WEEK) for n in range(1, WEEKS + 1)
     ]
+
+
+def weeks_of(window: Window) -> list[Window]:
+    return [Window.parse(monday.isoformat(), Unit.WEEK) for monday in mondays(window)]
 
 
 def windows_in(week: Window, unit: Unit) -> int:

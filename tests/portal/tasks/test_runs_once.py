@@ -1,13 +1,20 @@
 """A task with a built-in step runs one window, pays for it, and for no other."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
+from aggregation.compiler import compile_spec
 from aggregation.errors import Problem
+from aggregation.protocol.spec_reading import read_spec
+from aggregation.protocol.spec_text import read_document
 from portal.ledger.models import Charge
+from portal.streams.selectors import installed_catalog
 from portal.tasks import opening, services
 from portal.tasks.costing import effects
+from portal.tasks.editor_consequences import Situation, consequences
+from portal.tasks.editor_cost import cost
 from portal.tasks.models import Draft
 from tests.portal.tasks.conftest import spec_text
 
@@ -42,6 +49,17 @@ def test_it_is_charged_for_one_window(calibrating, approve, clock, unit, grace):
         opening.extend_windows(task=task, clock=clock)
     assert [row.state for row in task.windows.all()] == ["grace"]
     assert [charge.amount for charge in Charge.objects.filter(task=task.name)] == [100]
+
+
+def test_the_editor_says_so(calibrating, clock):
+    """A day at ε = 1 fits: it is not charged seven times a week."""
+    text = Draft.objects.get(task=calibrating(unit="day", grace=6).task).text
+    compiled = compile_spec(read_spec(text), installed_catalog())
+    told = cost(compiled, task="calibration", now=clock.now())
+    assert (told.fits, told.once, [week.wanted for week in told.weeks]) == (True, True, [100])
+    said = consequences(Situation(read_document(text).value, Decimal(4), clock.now()))
+    assert "for the one day that the task runs" in said["anonymization.epsilon"]
+    assert "window.unit" not in said
 
 
 def test_another_revision_takes_the_window_over(calibrating, approve):
