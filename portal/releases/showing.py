@@ -68,9 +68,9 @@ class Shown:
     def _named(self, key: str) -> Named:
         domains = {one.name: one.domain for one in self.config.keys}
         if key not in domains:
-            return _country if key == "country" else str
-        kinds: dict[str, Named] = {"regions": _region, "countries": _country, "plain": str}
-        return kinds[kind_of_domain(domains[key])]
+            return _countries() if key == "country" else str
+        kind = kind_of_domain(domains[key])
+        return _regions() if kind == "regions" else _countries() if kind == "countries" else str
 
 
 def kind_of_domain(domain: str) -> str:
@@ -80,10 +80,16 @@ def kind_of_domain(domain: str) -> str:
         return "plain"
 
 
-def _region(value: Any) -> str:
-    found = gazetteer().places.get(str(value))
-    return f"{found.name}, {found.country}" if found else str(value)
+def _regions() -> Named:
+    places = gazetteer().places
+
+    def named(value: Any) -> str:
+        found = places.get(str(value))
+        return f"{found.name}, {found.country}" if found else str(value)
+
+    return named
 
 
-def _country(value: Any) -> str:
-    return gazetteer().countries.get(str(value), str(value))
+def _countries() -> Named:
+    names = gazetteer().countries
+    return lambda value: names.get(str(value), str(value))

@@ -23,6 +23,7 @@ _MOST_SERIES = 9
 # A key of more values has only the largest of them as series; those of a day's hours are all there.
 _MOST_VALUES = 50
 _MOST_PLACES = 50_000
+_TITLES = {"amount": "{}", "share": "shares of {}", "person": "{} per inhabitant"}
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ class _Charting:
 
     def _title(self) -> str:
         view, unit = self.view, self.tables.unit(self.view.metric)
-        parts = [spoken(view.metric, unit).capitalize()]
+        parts = [_TITLES[view.measure].format(spoken(view.metric, unit)).capitalize()]
         keys = [key for key in (view.by, view.second) if key]
         if keys:
             parts.append("by " + " and ".join(keys))

@@ -129,6 +129,16 @@ def test_a_key_may_be_called_like_a_word_of_ours():
     )
 
 
+def test_a_chart_says_what_it_divides_by(tables) -> None:
+    for measure, title in {
+        "amount": "Distance by region (cycling)",
+        "share": "Shares of distance by region (cycling)",
+        "person": "Distance per inhabitant by region (cycling)",
+    }.items():
+        asked = {"metric": "distance_km", "by": "region", "activity": "cycling", "measure": measure}
+        assert chart_of(View.parse(asked, tables), tables).title == title
+
+
 def test_a_long_list_is_typed(tables) -> None:
     """Of a release whose places are no longer the installed ones, the region is any other key."""
     assert ("cycling", "cycling") in tables.options("activity", tables.domain("activity"))
