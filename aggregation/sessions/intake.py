@@ -67,7 +67,7 @@ class Intake(Withheld):
         self, batch: Sequence[Sealed], *, ever_open: Collection[Window], counts: Counter[Reason]
     ) -> Checked:
         """Open, unpack and check updates; add those that are refused to the counts."""
-        opened = list(self._opened(batch, counts))
+        opened = self._opened(batch, counts)
         unpacked = unpack_batch([plain for _, plain in opened], self._shape, ever_open=ever_open)
         counts.update(unpacked.refused.values())
         verdicts = self._verdicts(unpacked, len(opened))
@@ -79,12 +79,14 @@ class Intake(Withheld):
 
     def _opened(
         self, batch: Sequence[Sealed], counts: Counter[Reason]
-    ) -> Iterator[tuple[bytes, bytes]]:
+    ) -> list[tuple[bytes, bytes]]:
         """Raw id and plain bytes of those that open; the first to open under an id spends it."""
-        named = [(raw, sealed) for update, sealed in batch if (raw := _raw_id(update)) is not None]
+        raws = _raw_ids([update for update, _ in batch])
+        named = [(raw, one[1]) for raw, one in zip(raws, batch, strict=True) if raw is not None]
         counts[Reason.CANNOT_OPEN] += len(batch) - len(named)
         fresh = [one for one in named if one[0] not in self._spent]
         counts[Reason.DUPLICATE] += len(named) - len(fresh)
+        found: list[tuple[bytes, bytes]] = []
         for (raw, _), plain in zip(fresh, self._open_all(fresh), strict=True):
             # Again: an id may come twice in one batch.
             if raw in self._spent:
@@ -93,7 +95,8 @@ class Intake(Withheld):
                 counts[Reason.CANNOT_OPEN] += 1
             else:
                 self._spent.add(raw)
-                yield raw, plain
+                found.append((raw, plain))
+        return found
 
     def _verdicts(self, batch: Batch, count: int) -> Verdicts:
         """The first verdict on each update that is not `ACCEPTED`, in the order of its windows."""
@@ -105,10 +108,19 @@ class Intake(Withheld):
         return first
 
 
-def _raw_id(update: str) -> bytes | None:
+def _raw_ids(updates: list[str]) -> list[bytes | None]:
+    """The bytes of each id, or nothing for what is none; all at once where all are in order."""
+    joined, size = "".join(updates), UPDATE_BYTES
+    together = _raw_id(joined, size * len(updates))
+    if together is None or set(map(len, updates)) != {2 * size}:
+        return [_raw_id(update, size) for update in updates]
+    return [together[at : at + size] for at in range(0, len(together), size)]
+
+
+def _raw_id(update: str, size: int) -> bytes | None:
     """The bytes of an update's id in its one spelling: small letters, and nothing between them."""
     try:
         raw = bytes.fromhex(update)
     except ValueError:
         return None
-    return raw if len(raw) == UPDATE_BYTES and raw.hex() == update else None
+    return raw if len(raw) == size and raw.hex() == update else None

@@ -55,6 +55,14 @@ def test_the_same_update_counts_once_however_it_comes_again() -> None:
     assert room.session.counts == {Reason.DUPLICATE: 4}
 
 
+def test_two_ids_that_are_none_are_none_together() -> None:
+    room = Room()
+    one, two = (room.update({WEEK: {3: [1, 0]}}, update) for update in ("ab" * 8, "cd" * 8))
+    shifted = [(one[0][:14], one[1]), (one[0][14:] + two[0], two[1])]
+    taken = room.session.take(shifted)
+    assert (taken.accepted, taken.counts) == (0, {Reason.CANNOT_OPEN: 2})
+
+
 def test_an_id_has_one_spelling() -> None:
     """Capitals and spaces are read as the same bytes: they must not count a second time."""
     room = Room()
