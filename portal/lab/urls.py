@@ -8,6 +8,7 @@ urlpatterns = [
     path("lab", views.lab, name="lab"),
     path("lab/new/<str:kind>", views.ask, name="ask_study"),
     path("lab/side-by-side", views.compare, name="compare_studies"),
+    path("lab/drift", views.drift, name="drift"),
     path("lab/load", views.load, name="load_study"),
     path("lab/<int:pk>", views.study, name="study"),
     path("lab/<int:pk>/cancel", views.cancel, name="cancel_study"),

@@ -16,6 +16,7 @@ from portal.accounts.models import Person, Role
 from portal.accounts.requests import PersonRequest
 from portal.clock import civil_clock
 from portal.lab import selectors, services, using
+from portal.lab.drifting.reading import drifts
 from portal.lab.forms import FORMS, CompareForm, LoadForm
 from portal.lab.models import Study
 from portal.lab.services import STUDENTS
@@ -134,6 +135,14 @@ def compare(request: PersonRequest) -> HttpResponse:
         except Problem as problem:
             form.add_error(None, str(problem))
     return render(request, "lab/compare.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+@never_cache
+@role_required(*STUDENTS)
+def drift(request: PersonRequest) -> HttpResponse:
+    """Whether calibrations still fit what is released."""
+    return render(request, "lab/drift.html", {"section": "lab", "drifts": drifts()})
 
 
 def _uses(found: Study, person: Person) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Shown:
 
     @property
     def figure(self) -> str:
-        return fitted(self._svg)
+        return fitted(self._svg, wide=880)
 
     @property
     def table_epsilon(self) -> float:
@@ -86,7 +86,10 @@ class Shown:
             Line(NAMES[name], tuple(Mark(mean) for mean in self._means(name)))
             for name in self._mechanisms
         ]
-        needed = Line("Needed", tuple(Mark(self.target_percent) for _ in self.epsilons))
+        needed = Line(
+            f"{self.target_percent:g} % needed",
+            tuple(Mark(self.target_percent) for _ in self.epsilons),
+        )
         labels = [f"ε = {epsilon:g}" for epsilon in self.epsilons]
         title = "Mean weighted relative error by ε"
         return timeline(

@@ -5,7 +5,7 @@ from typing import Any
 
 from portal.lab.models import Study
 from portal.lab.showing.calibration import Calibration
-from portal.lab.showing.comparison import Shown
+from portal.lab.showing.comparison import NAMES, Shown
 
 _LABELS = {
     "phones": "Phones",
@@ -45,7 +45,7 @@ def _words(name: str, value: Any) -> str:
     if name == "task":
         return _name_in(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+        return NAMES.get(str(value), str(value))
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 

@@ -1,0 +1,1 @@
+"""Whether a calibration still fits what is released."""
