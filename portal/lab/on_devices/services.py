@@ -18,6 +18,7 @@ from aggregation.protocol.spec_reading import read_spec
 from aggregation.protocol.spec_writing import to_yaml
 from aggregation.protocol.steps import ScaledNorm
 from portal.accounts.models import Person
+from portal.audit.services import Change, record
 from portal.lab.on_devices.asking import clip_spec, present_scales, scales_spec
 from portal.lab.on_devices.reading import Result, is_read_from, result_from, scales_from
 from portal.lab.on_devices.selectors import Calibration, Subject, calibrations_of
@@ -85,6 +86,8 @@ def put_into_draft(
     )
     if isinstance(saved, tasks.Stale):
         raise Conflict("Somebody saved the draft just now.", hint="Look at it, and try again.")
+    told = [Change("clip", None, clipped.task.name)]
+    record(action="task.calibrated", subject=subject.task, actor=actor, clock=clock, changes=told)
     note_provenance(
         mechanism=read_spec(text).anonymization.mechanism,
         facts=result.provenance,

@@ -16,6 +16,7 @@ from aggregation.protocol.update import Shape, pack
 from aggregation.protocol.windows import Unit, Window
 from aggregation.release.noised import Noised
 from portal.accounts.models import Person
+from portal.audit.models import Entry
 from portal.lab.on_devices import services
 from portal.lab.on_devices.reading import scales_from
 from portal.lab.on_devices.selectors import calibrations_of, subject_of
@@ -108,6 +109,7 @@ def test_two_releases_give_a_mechanism(task, approved, released, client):
             assert 1 / BUCKET < mechanism.scales[activities[place]][metric] / truth < BUCKET
     # Nobody runs: it has borrowed the largest.
     assert mechanism.scales["running"] == mechanism.scales["driving"]
+    assert Entry.objects.filter(action="task.calibrated", object_id=str(task.pk)).count() == 1
     told = provenance_of(approved(NAME))
     assert told.facts["kind"] == "devices, with differential privacy"
 
