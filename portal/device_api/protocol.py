@@ -27,8 +27,9 @@ _PATH, _END = "/device/v1/sessions/", "/updates"
 
 
 class DeviceProtocol(HttpToolsProtocol):
-    # An upload whose head was read, while what came with it is read.
+    # An upload whose head was read, while what came with it is read; and whether anything is.
     _held: RequestResponseCycle | None = None
+    _is_reading = False
     # The last answer as bytes, with what it was made of: nearly all are the same for a second.
     _said: tuple[Message, list[tuple[bytes, bytes]], bytes] | None = None
 
@@ -45,7 +46,7 @@ class DeviceProtocol(HttpToolsProtocol):
         self._take = getattr(self._proxy.app if self._proxy else self.app, "take", None)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        if cycle.more_body and app is self.app and self._is_upload(cycle):
+        if self._is_reading and app is self.app and self._is_upload(cycle):
             self._held = cycle
         else:
             super()._start_asgi_task(cycle, app)
@@ -68,7 +69,9 @@ class DeviceProtocol(HttpToolsProtocol):
             super()._start_asgi_task(cycle, self.app)
 
     def data_received(self, data: bytes) -> None:
+        self._is_reading = True
         super().data_received(data)
+        self._is_reading = False
         cycle, self._held = self._held, None
         if cycle is not None:  # there is more to come
             super()._start_asgi_task(cycle, self.app)

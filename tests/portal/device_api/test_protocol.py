@@ -1,6 +1,7 @@
 """The short way for uploads: taken where it can be, and with the same answers as the usual one."""
 
 import secrets
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -53,6 +54,15 @@ def test_anything_else_goes_the_usual_way(port: int, unusual: bytes) -> None:
 def test_one_after_the_other_is_answered_in_order(port: int) -> None:
     upload, other = request("POST", UPLOAD, b"sealed"), request("GET", "/", b"")
     assert ways(port, upload, other, upload) == [202, 200, 200]
+
+
+def test_one_that_was_sent_ahead_is_waited_for_the_usual_way(port: int) -> None:
+    upload = request("POST", UPLOAD, b"sealed")
+    with socket.create_connection(("127.0.0.1", port), timeout=15) as connection:
+        connection.sendall(upload + upload[:-3])
+        assert connection.recv(1000).startswith(b"HTTP/1.1 202")
+        connection.sendall(upload[-3:])
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
 
 def test_a_connection_ends_when_the_device_asks_for_it(port: int) -> None:
