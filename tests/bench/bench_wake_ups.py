@@ -9,12 +9,14 @@ of several rounds: others on the machine only ever make a round dearer.
 """
 
 import asyncio
+import os
 import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,11 +25,14 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from aggregation.clock import ManualClock
-from aggregation.protocol.sealing import SessionKeys
+from aggregation.ondevice.bounding import bound_one
+from aggregation.protocol.messages import Assigned, AssignmentRequest, CheckIn, Wanted
+from aggregation.protocol.sealing import SessionKeys, seal
 from aggregation.protocol.shipped import shipped_catalog
-from devices_sim.device.api_client import DeviceApi, HttpApi
+from aggregation.protocol.update import pack
+from devices_sim.device.api_client import DeviceApi, HttpApi, Meter
 from devices_sim.device.http import Http
-from devices_sim.device.library import Library
+from devices_sim.device.library import Known, Library
 from devices_sim.device.phone import Phone
 from devices_sim.device.state import from_bytes, to_bytes
 from devices_sim.device.storage import MemoryStorage
@@ -40,6 +45,7 @@ from tests.devices_sim.peer import Peer
 from tests.devices_sim.peer_api import DirectApi
 from tests.portal.device_api.front_end import (
     UNPROXIED,
+    FrontEnd,
     running_front_end,
     running_uvicorn,
 )
@@ -68,8 +74,6 @@ def figures() -> Iterator[Figure]:
     known = library.add(revision.sha256, revision.body)
     blob, before = _a_week_old(peer, library)
     keys, session = SessionKeys.fresh(), secrets.token_hex(16)
-    state = from_bytes(blob)
-    assert state is not None
     pins = peer.pins
     settle_memory()
     with (
@@ -91,14 +95,11 @@ def figures() -> Iterator[Figure]:
                 "calls": lambda: _sent(port),
                 "query": lambda: [_bare_query() for _ in range(PHONES)],
                 "seal": _bare_seal(),
-                "run the query and bound": lambda: [
-                    known.prepared.execute(state.events, NEXT) for _ in range(PHONES)
-                ],
-                "read and write the state": lambda: [
-                    (from_bytes(blob), to_bytes(state), to_bytes(state)) for _ in range(PHONES)
-                ],
+                "its 4 calls": lambda: runner.run(_all_called(api, before)),
+                **_parts(known, blob),
             }
         )
+        server = _server_cost(front_end, lambda: runner.run(_all_woken(api, pins, library, blob)))
     ours, calls, query, seal = (costs.pop(name) for name in ("wake-up", "calls", "query", "seal"))
     floor, unit = calls + query + seal, "µs per wake-up"
     beside = "bare: 4 round trips, query, seal"
@@ -107,6 +108,9 @@ def figures() -> Iterator[Figure]:
         yield Figure(f"wake-up, floor: {name}", cost, floor, unit, beside)
     for name, cost in costs.items():
         yield Figure(f"wake-up: {name}", cost, floor, unit, beside)
+    rest = ours - sum(costs.values())
+    yield Figure("wake-up: the rest, and cold caches", rest, floor, unit, beside)
+    yield Figure("wake-up: the front end", server, floor, unit, beside)
     yield Figure("wake-ups per second per core", 1e6 / ours, 1500, "wake-ups/s", "at least")
 
 
@@ -123,6 +127,46 @@ def _a_week_old(peer: Peer, library: Library) -> tuple[bytes, str]:
     return blob, phone.load().pending[0].session
 
 
+def _parts(known: Known, blob: bytes) -> dict[str, Work]:
+    """What one wake-up does, part by part, each on its own again and again."""
+    state, task = from_bytes(blob), known.prepared
+    assert state is not None
+    rows = {name: list(each.rows(state.events[name], NEXT)) for name, each in task._loaders.items()}
+    found = task._sandbox.run(rows, columns=task._columns)
+    ranks, values = task._contract(found, NEXT.id)
+    bounded = bound_one(task._arithmetic, ranks, values, max_rows=task._max_rows)
+    plain, public = pack({NEXT: bounded}, known.shape), SessionKeys.fresh().public
+    ids = {"client_task": "ab" * 32, "session": "cd" * 16, "update": "ef" * 8}
+    works: dict[str, Work] = {
+        "events into SQLite, the query": lambda: task._sandbox.run(rows, columns=task._columns),
+        "cells of its rows": lambda: task._contract(found, NEXT.id),
+        "bounding": lambda: bound_one(task._arithmetic, ranks, values, max_rows=task._max_rows),
+        "packing": lambda: pack({NEXT: bounded}, known.shape),
+        "sealing": lambda: seal(plain, public=public, **ids),
+        "reading and writing its state": lambda: (
+            from_bytes(blob), to_bytes(state), to_bytes(state)
+        ),
+    }  # fmt: skip
+    return {name: _often(work) for name, work in works.items()}
+
+
+def _often(work: Work) -> Work:
+    return lambda: [work() for _ in range(PHONES)]
+
+
+def _server_cost(front_end: FrontEnd, woken: Work) -> float:
+    """Microseconds of the front end's processor for a phone; its clock has ticks of 10 ms."""
+    times, began = 5, _processor_seconds(front_end.process.pid)
+    for _ in range(times):
+        woken()
+    return (_processor_seconds(front_end.process.pid) - began) / times / PHONES * 1e6
+
+
+def _processor_seconds(pid: int) -> float:
+    ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def _phone(api: DeviceApi, pins: Pins, library: Library, blob: bytes | None) -> Phone:
     parts = (CATALOG, pins, api, CLOCK, CHANCE, "DE")
     return Phone(MemoryStorage(blob), *parts, library=library, log_entries=8)
@@ -137,6 +181,37 @@ async def _all_woken(api: DeviceApi, pins: Pins, library: Library, blob: bytes) 
             did = await _phone(api, pins, library, blob).wake_up()
             if not did.sent or did.stopped or did.on_their_way != 2:
                 raise RuntimeError("Not every phone sent an update.")
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(turns())
+
+
+async def _all_called(api: DeviceApi, before: str) -> None:
+    """The calls of a wake-up alone, by the phone's own client, their answers read."""
+    left = iter(range(PHONES))
+    update, sealed = secrets.token_hex(8), bytes(1891)
+
+    async def turns() -> None:
+        for _ in left:
+            meter = Meter()
+            await api.status(session=before, update=update, meter=meter)
+            offers = await api.check_in(CheckIn(version=1, population="DE"), meter)
+            wanted = tuple(
+                Wanted(task=o.task, client_task=o.client_task)
+                for o in offers.tasks
+                if o.task == "weekly-trips"
+            )
+            request = AssignmentRequest(version=1, population="DE", tasks=wanted)
+            [given] = (await api.assignments(request, meter)).assignments
+            assert isinstance(given, Assigned)
+            await api.upload(
+                session=given.session,
+                update=given.update,
+                token=given.token,
+                sealed=sealed,
+                meter=meter,
+            )
 
     async with asyncio.TaskGroup() as group:
         for _ in range(AT_ONCE):
