@@ -5,6 +5,7 @@ gone ends by itself, its signs of life end with it, and the study is marked as f
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -62,6 +63,8 @@ def _live(study_id: int, parent: int) -> None:
                 break
         connection.close()
         time.sleep(LOOK_SECONDS)
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(0)
 
 
@@ -77,10 +80,11 @@ def _put_back(study: Study, clock: Clock) -> None:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
+    """With everything that it has started itself: a study may use several processes."""
     if child.poll() is None:
         child.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             child.wait(timeout=_KILL_SECONDS)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

@@ -59,6 +59,7 @@ def study(request: PersonRequest, pk: int) -> HttpResponse:
         "section": "lab",
         "study": found,
         "asked": page.asked(found),
+        "took": page.took(found),
         "before": selectors.place_in_line(found) if found.state == Study.State.WAITING else 0,
         "others": selectors.alike(found)[:20],
         **page.shown(found),

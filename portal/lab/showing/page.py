@@ -28,6 +28,14 @@ def asked(study: Study) -> list[tuple[str, str]]:
     ]
 
 
+def took(study: Study) -> str:
+    """How long it ran; nothing for one that did not, or still does."""
+    if study.started_at is None or study.ended_at is None:
+        return ""
+    minutes, seconds = divmod(round((study.ended_at - study.started_at).total_seconds()), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
+
 def shown(study: Study) -> dict[str, Any]:
     """What the template of its kind needs; nothing while there is no result."""
     if study.result is None:

@@ -1,5 +1,7 @@
 """A study's own process: it ends when it is done, cancelled, or alone."""
 
+import os
+import subprocess
 import threading
 
 import pytest
@@ -48,6 +50,20 @@ def test_it_stops_within_seconds_when_it_is_cancelled(begun, own_database, clock
     thread.join(timeout=10)
     assert not thread.is_alive()
     assert state(study) == Study.State.CANCELLED
+
+
+def test_what_it_started_itself_ends_with_it():
+    started = subprocess.Popen(["sh", "-c", "sleep 600 & wait"], start_new_session=True)
+    child._end(started)
+    eventually(lambda: not _lives(started.pid))
+
+
+def _lives(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_it_waits_again_when_its_worker_is_told_to_stop(begun, clock):

@@ -106,6 +106,7 @@ def test_reach_is_shown_beside_the_paper(signed_in, made):
     assert "87.4 %" in page
     assert "+83 %" in page
     assert "42.6 %" in page
+    assert "<dt>Took</dt><dd>0 s</dd>" in page
 
 
 def test_a_comparison_has_the_figure_and_the_table(signed_in, made):
