@@ -22,8 +22,9 @@ from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask,
 from portal.streams.gazetteer import gazetteer, ranks_by_name
 
 __all__ = [
-    "DOWN", "EVERYTHING", "PAGE_SIZE", "RELATIVE", "UP", "ColumnNames", "Layout", "Number", "Row",
-    "Where", "count_rows", "count_suppressed", "layout_of", "question", "read_rows",
+    "DOWN", "EVERYTHING", "PAGE_SIZE", "PER_INHABITANT", "RELATIVE", "UP", "ColumnNames", "Layout",
+    "Number", "Row", "Where", "count_rows", "count_suppressed", "layout_of", "question",
+    "read_rows",
 ]  # fmt: skip
 
 PAGE_SIZE = 50
@@ -31,6 +32,8 @@ PAGE_SIZE = 50
 _PARTS = 5
 # A sort name with this at its end: by the share that the half-width is of its value.
 RELATIVE = "_relative"
+# Or by the value per inhabitant of its place; for charts, and no word of an address.
+PER_INHABITANT = " per inhabitant"
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,19 @@ def question(
     found = Question([quoted(name) for name in columns], conditions, bound, order=order)
     if sort and sort == layout.regions:
         return _by_name_of_place(found, quoted(sort))
+    if layout.regions and sort.endswith(PER_INHABITANT):
+        return _by_inhabitants(found, quoted(layout.regions), sort.removesuffix(PER_INHABITANT))
     return replace(found, sort=layout.sorts.get(sort, ""))
+
+
+def _by_inhabitants(question: Question, key: str, column: str) -> Question:
+    """Places whose inhabitants nobody counted come last."""
+    places = gazetteer().places
+    people = [place.population or None for place in places.values()]
+    counted = pa.table({"a place": list(places), "its people": pa.array(people, pa.int64())})
+    join = f'LEFT JOIN "people of places" ON "a place" = {key}'
+    sort = f'{quoted(column)} / "its people"'
+    return replace(question, sort=sort, join=join, joined={"people of places": counted})
 
 
 def _by_name_of_place(question: Question, key: str) -> Question:

@@ -12,7 +12,7 @@ from portal.releases.browsing.measuring import PER, per_inhabitant, share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
 from portal.releases.grouping import COUNTRY
-from portal.releases.reading import Number
+from portal.releases.reading import PER_INHABITANT, Number
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
@@ -142,7 +142,7 @@ class _Charting:
             keys,
             view.metric,
             where=self.held,
-            sort=view.metric,
+            sort=view.metric + (PER_INHABITANT if self._is_per_inhabitant else ""),
             shown_only=self._is_place,
             count=view.top,
         )
@@ -161,6 +161,10 @@ class _Charting:
     @property
     def _is_place(self) -> bool:
         return bool(self.view.by) and self.view.by == self.tables.region_key
+
+    @property
+    def _is_per_inhabitant(self) -> bool:
+        return self._is_place and self.view.measure == "person"
 
     def _series(self, firsts: Sequence[str]) -> list[str]:
         view, tables = self.view, self.tables

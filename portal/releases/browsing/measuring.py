@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from portal.releases.reading import Number
-from portal.streams import selectors as streams
+from portal.streams.gazetteer import gazetteer
 
 # Amounts are told per so many inhabitants.
 PER = 1000
@@ -23,7 +23,7 @@ def share(part: Number, whole: Number) -> Number:
 
 def per_inhabitant(number: Number, geonameid: str) -> Number:
     """By the population that the list of places has, which is not released and has no noise."""
-    place = streams.place(geonameid)
+    place = gazetteer().places.get(geonameid)
     if place is None or not place.population:
         return without(number)
     return scaled(number, PER / place.population)

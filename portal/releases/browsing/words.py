@@ -39,7 +39,7 @@ def amount(number: Number, unit: str = "") -> str:
 def compared(change: Change | None, than: str) -> str:
     """`3 % less than the week before; the change is larger than the noise`."""
     if change is None:
-        return f"{than[:1].upper()}{than[1:]} is not shown for it, so there is no comparison"
+        return f"but {than} is not shown for it, so there is no comparison"
     if not change.is_clear:
         return f"no clear difference from {than}: what there is could be noise alone"
     return f"{_how_much(change)} {than}; the change is larger than the noise"

@@ -1,5 +1,7 @@
 """What an address asks for: understood, shortened, and refused with a sentence."""
 
+from dataclasses import replace
+
 import pytest
 from django.http import QueryDict
 
@@ -7,8 +9,10 @@ from aggregation.errors import Problem
 from portal.releases.browsing import charting
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View, field_name
+from portal.releases.reading import PER_INHABITANT, layout_of, read_rows
 from portal.streams import selectors as streams
 from tests.portal.releases.browsing.conftest import LYON, PARIS
+from tests.portal.releases.test_reading import table
 
 
 def view(query: str, tables) -> View:
@@ -137,6 +141,24 @@ def test_a_chart_says_what_it_divides_by(tables) -> None:
     }.items():
         asked = {"metric": "distance_km", "by": "region", "activity": "cycling", "measure": measure}
         assert chart_of(View.parse(asked, tables), tables).title == title
+
+
+def test_a_chart_per_inhabitant_has_those_first_who_do_most(tables) -> None:
+    """Not those of the largest sums, of which the top would be cut off first."""
+    asked = "metric=distance_km&by=region&activity=cycling&measure=person&top={}"
+    values = [
+        [lines[0].number.value for lines in chart_of(view(asked.format(top), tables), tables).lines]
+        for top in (2, 10)
+    ]
+    assert values[1] == sorted(values[1], reverse=True)
+    assert values[0] == values[1][:2]
+
+
+def test_rows_per_inhabitant_are_in_another_order(tables, tmp_path) -> None:
+    file = table(tmp_path, {"region": [str(PARIS), str(LYON)]}, {"km": [100.0, 90.0]})
+    layout = replace(layout_of(file, ("km",)), regions="region")
+    for sort, first in {"km": PARIS, "km" + PER_INHABITANT: LYON}.items():
+        assert read_rows(file, layout, sort=sort, first=0, count=1)[0].keys == (str(first),)
 
 
 def test_a_long_list_is_typed(tables) -> None:

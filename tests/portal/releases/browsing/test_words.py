@@ -59,7 +59,7 @@ def test_noise_alone_is_called_clear_no_more_often_than_it_should():
         (100, 109, "9.0 % more than the week before; the change is larger than the noise"),
         (100, 300, "3.0 times as much as the week before; the change is larger than the noise"),
         (1, 100, "more than the week before; the change is larger than the noise"),
-        (None, 100, "The week before is not shown for it, so there is no comparison"),
+        (None, 100, "but the week before is not shown for it, so there is no comparison"),
     ],
 )
 def test_a_change_in_words(before, now, said):
