@@ -26,6 +26,7 @@ from devices_sim.fleet.recording import Recording
 from portal.lab.calibrating.fit import Data, compiled, fit_task, proxy_of
 from portal.lab.calibrating.provenance import Fitted, Kind
 from portal.lab.calibrating.spreading import spread
+from portal.lab.running import Ask
 
 Watch = Callable[[float], None]
 # Bytes hashed at a time.
@@ -56,7 +57,8 @@ def calibrate_events(
         events = _events(recording, stream, window, range(first, end))
         return asked(task, events, window, catalog)
 
-    rows = spread(recording.devices, work, watch, processes=processes)
+    asking = Ask(watch).part(0.0, 0.7)
+    rows = spread(recording.devices, work, asking.watch, processes=processes)
     return fit_task(
         task,
         proxy_of(task, rows, catalog),
@@ -66,7 +68,7 @@ def calibrate_events(
         per_place=None,
         data=Data(kind, source, _sha256(path), None, window.id),
         date=datetime.now(UTC),
-        watch=watch,
+        watch=Ask(watch).part(0.7, 1.0).watch,
     )
 
 
