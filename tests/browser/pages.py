@@ -78,7 +78,7 @@ NOT_PAGES = {
     "notification_read",
     "notifications_read_all",
     "notifications_unread",
-    "on_devices",  # of a task: tests of the lab look at it
+    "on_devices",  # test_on_phones looks at it
     "pause_task",
     "reactivate_person",
     "chart_embed",  # test_releases and test_browsing look at these
