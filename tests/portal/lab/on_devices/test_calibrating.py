@@ -19,7 +19,7 @@ from portal.accounts.models import Person
 from portal.audit.models import Entry
 from portal.lab.on_devices import services
 from portal.lab.on_devices.reading import scales_from
-from portal.lab.on_devices.selectors import calibrations_of, subject_of
+from portal.lab.on_devices.selectors import calibrations_of, drafts_of, subject_of
 from portal.ledger.models import Charge
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Draft, Task
@@ -155,8 +155,13 @@ def test_the_draft_is_the_task_s_own_question(task, clock):
     assert ask(task, clock).name == f"{NAME}-scales-2"
 
 
+@pytest.mark.databases
 def test_another_question_s_calibration_is_not_this_one_s(task, clock, approved):
-    approved(ask(task, clock).name)
+    assert drafts_of(subject_of(task)) == []
+    asked = ask(task, clock)
+    assert drafts_of(subject_of(task)) == [asked]
+    approved(asked.name)
+    assert drafts_of(subject_of(task)) == []
     assert len(calibrations_of(subject_of(task))) == 1
     draft = Draft.objects.get(task=task)
     draft.text = draft.text.replace("FROM trips GROUP", "FROM trips WHERE distance_km > 1 GROUP")
