@@ -30,6 +30,7 @@ _MIXED: Final = -0.05
 _FIRST_CORRECTION: Final = 1.01
 # Errors are some hundredths, and L-BFGS stops by absolute steps: told in hundredths.
 _HUNDREDTHS: Final = 100.0
+_HOPELESS: Final = 1e6
 
 
 def fitted_rotation(
@@ -93,7 +94,10 @@ class _Fit:
 
         def value(x: Floats) -> tuple[float, Floats]:
             self._unpack(x)
-            error, slope = objective(self._basis * self._axes[:, None, :], self._correction)
+            try:
+                error, slope = objective(self._basis * self._axes[:, None, :], self._correction)
+            except np.linalg.LinAlgError:  # a step onto a basis without inverse: step less far
+                return _HOPELESS, np.zeros_like(x)
             by_basis = (slope.basis * self._axes[:, None, :])[self._free]
             found = np.concatenate([by_basis.ravel(), slope.correction[self._free].ravel()])
             return error * _HUNDREDTHS, found * _HUNDREDTHS

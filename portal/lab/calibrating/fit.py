@@ -12,7 +12,7 @@ from aggregation.calibration.expecting import expected_error
 from aggregation.calibration.fitting import NAMES, fitted
 from aggregation.calibration.proxy import Proxy, summed
 from aggregation.calibration.scales import Scaled, rounded
-from aggregation.calibration.weighing import LEAST_DEVICES, Weights
+from aggregation.calibration.weighing import Weights
 from aggregation.compiler import Compiled, compile_spec
 from aggregation.errors import Problem
 from aggregation.mechanisms.slices import slice_count
@@ -28,6 +28,8 @@ from portal.lab.calibrating.provenance import Fitted, Kind, Provenance, Quality
 _PLACES: Final = ("region", "country")
 # Slices that a fit can have enough devices for.
 _MOST_SLICES: Final = 120
+# What every fit is measured beside.
+_RIVAL: Final = "group_scaling_grid"
 
 Watch = Callable[[float], None]
 
@@ -68,32 +70,31 @@ def fit_task(
     *,
     name: str,
     epsilon: float,
-    per_place: int | None,
+    least_devices: int,
     data: Data,
     date: datetime,
     watch: Watch,
 ) -> Fitted:
-    """Fitted on `mine`, measured on `others` where there are any."""
-    least = LEAST_DEVICES if per_place is None else min(LEAST_DEVICES, max(per_place // 5, 20))
-    weights, scaled = Weights.of(mine, least_devices=least), Scaled.of(mine, _scale_by(task, mine))
-    rotate_by = sliced_by(mine.cells)
-    made = {}
-    for each in dict.fromkeys(("group_scaling_grid", name)):
-        made[each] = fitted(
-            each, scaled, weights, epsilon=epsilon, rotate_by=rotate_by, watch=watch
-        )
+    """Fitted on `mine`, measured on `others` where there are any, over cells of enough devices."""
+    weights = Weights.of(mine, least_devices=least_devices)
+    scaled = Scaled.of(mine, _scale_by(task, mine))
+    by = sliced_by(mine.cells)
+    made = {
+        each: fitted(each, scaled, weights, epsilon=epsilon, rotate_by=by, watch=watch)
+        for each in dict.fromkeys((_RIVAL, name))
+    }
     tested = others or mine
-    counted = Weights.of(tested, least_devices=least)
+    counted = Weights.of(tested, least_devices=least_devices)
     errors = {
         each: expected_error(mechanism, tested, counted, epsilon=epsilon, max_rows=task.max_rows)
         for each, mechanism in made.items()
     }
     quality = Quality(
-        by_metric={metric: rounded(e) for metric, e in errors[name].by_metric.items()},
+        by_metric={metric: rounded(error) for metric, error in errors[name].by_metric.items()},
         mean=rounded(errors[name].mean),
-        best_scaling=rounded(errors["group_scaling_grid"].mean),
+        best_scaling=rounded(errors[_RIVAL].mean),
         on_others=others is not None,
-        least_devices=least,
+        least_devices=least_devices,
     )
     return Fitted(
         keys=tuple((key.name, key.domain) for key in task.keys),

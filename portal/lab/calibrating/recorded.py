@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from aggregation.calibration.asking import Events, asked
+from aggregation.calibration.weighing import LEAST_DEVICES
 from aggregation.errors import Problem
 from aggregation.ondevice.bounding import Rows
 from aggregation.protocol.client_task import ClientTask
@@ -44,9 +45,12 @@ def calibrate_events(
     fit: str,
     epsilon: float | None = None,
     window_id: str | None = None,
+    least_devices: int = LEAST_DEVICES,
     watch: Watch = lambda _: None,
     processes: int = 1,
 ) -> Fitted:
+    if least_devices < 1:
+        raise Problem(f"A cell that counts has at least one device, not {least_devices}.")
     task = compiled(spec, catalog)
     [stream] = _one_stream(task)
     recording = read_events(path, stream, catalog)
@@ -65,7 +69,7 @@ def calibrate_events(
         None,
         name=fit,
         epsilon=float(task.epsilon) if epsilon is None else epsilon,
-        per_place=None,
+        least_devices=least_devices,
         data=Data(kind, source, _sha256(path), None, window.id),
         date=datetime.now(UTC),
         watch=Ask(watch).part(0.7, 1.0).watch,

@@ -11,6 +11,7 @@ import msgspec
 
 from aggregation.calibration.asking import asked
 from aggregation.calibration.proxy import Proxy
+from aggregation.calibration.weighing import LEAST_DEVICES
 from aggregation.ondevice.bounding import Rows
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.streams import Catalog
@@ -48,7 +49,7 @@ def calibrate(
         made.proxy(places[1], 2 * chosen.seed + 1, ask.part(0.6, 0.7)),
         name=chosen.fit,
         epsilon=epsilon,
-        per_place=chosen.per_region,
+        least_devices=min(LEAST_DEVICES, chosen.per_region // 5),
         data=made.data(places[0]),
         date=datetime.now(UTC),
         watch=ask.part(0.7, 1.0).watch,

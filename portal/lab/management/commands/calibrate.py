@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from aggregation.calibration.fitting import NAMES
+from aggregation.calibration.weighing import LEAST_DEVICES
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
 from portal.lab.calibrating.parameters import checked_epsilon, named_spec
@@ -35,6 +36,7 @@ class Command(BaseCommand):
         add("--kind", choices=["public", "declared proxy"], help="what the events are")
         add("--source", help="what the events are, in a sentence for the reviewer")
         add("--window", help="the window of the events to use (default: the fullest)")
+        add("--least-devices", type=int, default=LEAST_DEVICES, help="of a cell that counts (2000)")
         add("--devices", type=int, default=1_000_000, help="of the world (default 1000000)")
         add("--per-region", type=int, default=10_000, help="phones in a region (default 10000)")
         add("--processes", type=int, default=os.cpu_count() or 1, help="that ask the devices")
@@ -67,6 +69,7 @@ def _recorded(options: dict[str, Any]) -> dict[str, Any]:
         fit=options["fit"],
         epsilon=checked_epsilon(options["epsilon"]),
         window_id=options["window"],
+        least_devices=options["least_devices"],
         watch=_told,
         processes=options["processes"],
     ).plain()

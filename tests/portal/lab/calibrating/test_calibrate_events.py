@@ -101,6 +101,14 @@ def test_bad_files_get_a_sentence(capsys, tmp_path, content, sentence):
         run(capsys, path)
 
 
+def test_smaller_cells_count_where_that_is_said(capsys, events):
+    few = json.loads(run(capsys, events, fit="rotated", least_devices=200, processes=1))
+    assert few["provenance"]["quality"]["least_devices"] == 200
+    assert few["provenance"]["quality"]["mean"] < few["provenance"]["quality"]["best_scaling"]
+    with pytest.raises(Problem, match="at least one device, not 0"):
+        run(capsys, events, least_devices=0)
+
+
 def test_a_window_without_events_is_said(capsys, events):
     with pytest.raises(Problem, match="no device that would contribute"):
         run(capsys, events, window="2026-11-16")
