@@ -14,7 +14,7 @@ from math import exp, log
 from typing import Final
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from devices_sim.fleet.ladder import VERSIONS, Assumed, Version, finishing, run_week
 from devices_sim.fleet.ladder_phones import (
@@ -54,7 +54,8 @@ def fitted(
         moments = wake_ups(fleet, seed, mean_seconds=assumed.wake_up_seconds)
         for version, conditions in ((idle, IDLE), (strict, ALL_THREE)):
             found = run_week(version, fleet, moments, assumed, cancelled).reach
-            chance[version] *= log(1 - found) / log(1 - PAPER[conditions][ALL].weekly)
+            # Squared: reach follows the chance slowly.
+            chance[version] *= (log(1 - found) / log(1 - PAPER[conditions][ALL].weekly)) ** 2
     return rates, Reach(weekly=chance[strict], daily=chance[idle])
 
 
@@ -87,7 +88,8 @@ def _law(reach: Callable[[Beta], Reach], conditions: str) -> Beta:
 
 
 def _root(rising: Callable[[float], float], low: float, high: float) -> float:
-    for _ in range(14):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return (low + high) / 2
+    """Where it is 0, or the end that is nearer to it: then no law has the paper's figures."""
+    below, above = rising(low), rising(high)
+    if below * above > 0:
+        return low if abs(below) < abs(above) else high
+    return float(optimize.brentq(rising, low, high, xtol=1e-5))

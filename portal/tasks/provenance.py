@@ -67,7 +67,9 @@ def in_words(provenance: Provenance) -> list[tuple[str, str]]:
 
 
 def _words(value: Any, name: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "best_scaling" in value:
+        yield from _quality(value)
+    elif isinstance(value, dict):
         for inner, held in value.items():
             yield from _words(held, f"{name} {inner.replace('_', ' ')}".strip())
     elif isinstance(value, list):
@@ -77,3 +79,11 @@ def _words(value: Any, name: str = "") -> Iterator[str]:
         shown = f"{value:,.4g}" if isinstance(value, float) else str(value)
         shown = {"True": "yes", "False": "no"}.get(shown, shown)
         yield f"{name} {shown}".strip()
+
+
+def _quality(quality: dict[str, Any]) -> Iterator[str]:
+    """Expected weighted relative errors, of a fit on proxy data."""
+    metrics = ", ".join(f"{name} {share:.2%}" for name, share in quality["by_metric"].items())
+    yield f"expected error {quality['mean']:.2%} ({metrics})"
+    yield f"{quality['best_scaling']:.2%} with Group Scaling at its best clip"
+    yield "on other people" if quality["on_others"] else "on the very people it was fitted on"
