@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from msgspec import UNSET
 
 from aggregation.compiler import Compiled, compile_spec
 from aggregation.ondevice.events import Event, StreamLoader, event_columns
 from aggregation.ondevice.execute import PreparedTask
 from aggregation.ondevice.sandbox import QueryFailed, Sandbox
 from aggregation.protocol.anonymization import GRID
-from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.client_task import ClientTask, Step
 from aggregation.protocol.ranks import Cells
 from aggregation.protocol.windows import Window
 from tests.aggregation.compiler.corpus import Case, cases, catalog
@@ -88,10 +89,12 @@ def _check(task: ClientTask, rng: random.Random, case: Case) -> None:
     window = Window.containing(MOMENT, task.window_unit)
     events = {name: _events(rng, name, window) for name in task.reads}
     cells = Cells.of(task.keys, CATALOG.domain)
+    asked = Cells.of(_asked(task).keys, CATALOG.domain)
+    count = len(asked.names)
     for row in _bare(task, events, window):
-        keys, stamp, metrics = row[: len(task.keys)], row[len(task.keys)], row[len(task.keys) + 1 :]
+        keys, stamp, metrics = row[:count], row[count], row[count + 1 :]
         assert stamp == window.id, case.document
-        for value, domain in zip(keys, cells.domains, strict=True):
+        for value, domain in zip(keys, asked.domains, strict=True):
             assert value is None or value in domain, (case.document, value)
         assert all(v is None or type(v) in (int, float) for v in metrics), (case.document, metrics)
     part = PreparedTask(task, CATALOG).execute(events, window)
@@ -100,13 +103,19 @@ def _check(task: ClientTask, rng: random.Random, case: Case) -> None:
     assert sum(abs(int(v)) for v in part.values.ravel()) <= GRID
 
 
+def _asked(task: ClientTask) -> ClientTask | Step:
+    """What has the keys and metrics of the query: a step's are those before it."""
+    return task if task.step is UNSET else task.step
+
+
 def _bare(task: ClientTask, events: dict[str, list[Event]], window: Window) -> list[Any]:
     """The rows of the canonical query; nothing where SQLite gives up, as a device would."""
     loaders = {n: StreamLoader(CATALOG.stream(n), r) for n, r in task.reads.items()}  # type: ignore[arg-type]
     sandbox = Sandbox([x.table for x in loaders.values()], task.sql, max_rows=10_000)
     rows = {name: loader.rows(events[name], window) for name, loader in loaders.items()}
     try:
-        return list(sandbox.run(rows, columns=len(task.keys) + 1 + len(task.metrics)))
+        columns = len(_asked(task).keys) + 1 + len(_asked(task).metrics)
+        return list(sandbox.run(rows, columns=columns))
     except QueryFailed:
         return []
 

@@ -68,7 +68,9 @@ def _covered(sliced, fits: int, devices: int, regions: int) -> dict[tuple[str, .
         people = population(devices, regions, seed=2 * fit + 1)
         noised = add_noise(report_of(summed(made, people).sums.copy()), made)
         for by, count in counts.items():
-            count += _counts(_estimates(made, noised, by), made, _truth(people.truth, by))
+            counts[by] = count + _counts(
+                _estimates(made, noised, by), made, _truth(people.truth, by)
+            )
     return {
         by: Covered(inside / shown, by_noise / shown, square / shown, shown / cells, fits)
         for by, (inside, by_noise, square, shown, cells) in counts.items()
