@@ -137,7 +137,8 @@ def _replace_socket(store: Child) -> None:
 def _uvicorn_options() -> list[str]:
     return [
         "--host", settings.BIND, "--port", str(settings.PORT), "--loop", "uvloop",
-        "--http", "httptools", "--no-access-log", "--no-server-header",
+        "--http", "portal.device_api.protocol:DeviceProtocol", "--no-access-log",
+        "--no-server-header",
         "--timeout-graceful-shutdown", "2", "--log-level", "warning", "--lifespan", "on",
         *_proxy_options(),
     ]  # fmt: skip

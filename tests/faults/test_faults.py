@@ -63,7 +63,7 @@ def test_a_valkey_that_comes_back_empty(world: World, full: bool) -> None:
 def test_garbage_at_three_times_what_fits(world: World, full: bool) -> None:
     """The queue is short here; phones that were told to come back later do, and not before."""
     port = free_port()
-    world.parts.start_front_end("narrow", port, MAYFLY_QUEUE_LENGTH="5")
+    world.parts.start_front_end("narrow", port, MAYFLY_QUEUE_LENGTH="1")
     try:
         account = run(world, "70 % garbage", flooded, 1500 if full else 60, port=port)
     finally:

@@ -22,7 +22,7 @@ from aggregation.protocol.tokens import token
 from tests.parts import ROOT, clean_environment, eventually, free_port
 
 POPULATIONS = ["DE", "FR", "all"]
-# As the supervisor starts it; `PROTOCOL` comes on top, the short way for uploads.
+# As the supervisor starts it.
 OPTIONS = (
     *("--host", "127.0.0.1", "--loop", "uvloop", "--http", "httptools", "--no-access-log"),
     *("--no-server-header", "--timeout-graceful-shutdown", "2", "--log-level", "warning"),
