@@ -15,7 +15,15 @@ from django.db import DatabaseError, connection, transaction
 from portal.accounts.models import Person
 from portal.ledger.models import Charge, Week
 from portal.tasks import opening, services
-from portal.tasks.models import Comment, Editor, Population, Revision, Task, TaskWindow
+from portal.tasks.models import (
+    Comment,
+    Editor,
+    Population,
+    Provenance,
+    Revision,
+    Task,
+    TaskWindow,
+)
 from tests.portal.tasks.bypassing import FIRST, approval_by, copy_of, execute
 
 pytestmark = pytest.mark.databases
@@ -62,6 +70,9 @@ def world(active, submitted, people, clock) -> World:
     Task.objects.filter(pk=ended.task_id).update(state="ended")
     Revision.objects.filter(pk=ended.pk).update(**approval_by(rafael))
     Editor.objects.create(task=waiting.task, person=both, since=clock.now())
+    Provenance.objects.create(
+        mechanism_sha256="ab" * 32, facts={}, noted_by=ada, noted_at=clock.now()
+    )
     remark = services.comment(task=running, text="Hm.", actor=ada, clock=clock)
     clock.set(FIRST)
     opening.advance_windows(task=running, clock=clock)
@@ -87,7 +98,8 @@ def _tasks(world: World) -> Attempts:
         "a_task_that_ran_is_no_draft_again": lambda: row.update(state="draft"),
         "only_a_task_that_runs_is_paused": lambda: draft.update(state="paused"),
         "a_task_is_never_removed": lambda: execute("DELETE FROM tasks_task"),
-        **_kept("tasks_editor", Editor),
+        **_kept("tasks_editor", Editor, "since"),
+        **_kept("tasks_provenance", Provenance, "noted_at"),
     }
 
 
@@ -191,10 +203,10 @@ def _populations(world: World) -> Attempts:
     }
 
 
-def _kept(table: str, model: Any) -> Attempts:
+def _kept(table: str, model: Any, moment: str) -> Attempts:
     """An append-only table's rules, which differ in name between the databases."""
     change = {
-        "update": f"UPDATE {table} SET since = '2020-01-01'",
+        "update": f"UPDATE {table} SET {moment} = '2020-01-01'",
         "delete": f"DELETE FROM {table}",
     }
     if connection.vendor == "postgresql":
@@ -263,11 +275,11 @@ class Unrefused(Exception):
 
 
 def _words(name: str) -> str:
-    if name.endswith("_no_truncate"):
-        table = name.removesuffix("_no_truncate")
-        return f"{table} is append-only" if table == "tasks_editor" else f"{table} cannot be empt"
-    if name.startswith("tasks_editor_no_"):
-        return "tasks_editor is append-only"
+    table, no, event = name.partition("_no_")
+    if no and table in ("tasks_editor", "tasks_provenance"):
+        return f"{table} is append-only"
+    if event == "truncate":
+        return f"{table} cannot be empt"
     return name.replace("_", " ").capitalize() + "."
 
 

@@ -26,6 +26,12 @@ COLUMNS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def nothing_installed(settings, tmp_path) -> None:
+    """Where the data is there need be no portal: the shipped streams are those of the world."""
+    settings.DATA = tmp_path
+
+
 @pytest.fixture(scope="module")
 def events(tmp_path_factory) -> Path:
     """A week of 2,400 phones of one region, as a file."""
