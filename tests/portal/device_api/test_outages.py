@@ -54,7 +54,8 @@ def test_without_valkey_nothing_is_accepted(
     front_end.open_queue(session)
     assert front_end.upload(session).status == 202
     front_end.publish()
-    assert said().count("Open tasks cannot be read (ConnectionError).") == 1
+    # Or ConnectionResetError, where a question was on its way.
+    assert said().count("Open tasks cannot be read (Connection") == 1
     assert said().count("Open tasks can be read again.") == 1
     assert "Traceback" not in said()
 
