@@ -29,6 +29,11 @@ function textBefore(session, { row, column }) {
   return lines.join("\n");
 }
 
+// By editor: the quote whose list was closed with Escape. It stays closed until it is asked for.
+const closed = new WeakMap();
+
+const quoteIn = (before) => (isInText(before) ? before.lastIndexOf("'") : -1);
+
 export function completerFor(part, words) {
   let asked = 0;
   return {
@@ -41,7 +46,8 @@ export function completerFor(part, words) {
       const before = textBefore(session, position);
       if (!isInText(before)) return give(null, plainOffers(part, words));
       const found = await literalOffers(words, before);
-      if (mine === asked) give(null, found); // an answer that comes late is of an older text
+      if (mine !== asked) return; // an answer that comes late is of an older text
+      give(null, closed.get(editor) === quoteIn(before) ? [] : found);
     },
   };
 }
@@ -50,18 +56,17 @@ export function completerFor(part, words) {
 // or not a list is open. Ace opens none for a quote that is typed before it has closed the last.
 export function followLiterals(editor) {
   let timer = 0;
-  let closed = -1; // the quote whose list was closed with Escape
-  const quote = () => {
-    const before = textBefore(editor.session, editor.getCursorPosition());
-    return isInText(before) ? before.lastIndexOf("'") : -1;
-  };
+  const quote = () => quoteIn(textBefore(editor.session, editor.getCursorPosition()));
   const follow = () => {
     const at = quote();
-    if (at !== closed) closed = -1;
-    if (at === -1 || at === closed || !editor.isFocused()) return;
+    if (at !== closed.get(editor)) closed.delete(editor);
+    if (at === -1 || closed.has(editor) || !editor.isFocused()) return;
     if (editor.completer?.activated) editor.completer.updateCompletions(false);
     else editor.execCommand("startAutocomplete");
   };
+  editor.commands.on("exec", ({ command }) => {
+    if (command.name === "startAutocomplete") closed.delete(editor);
+  });
   editor.commands.on("afterExec", ({ command }) => {
     if (!["insertstring", "backspace", "del"].includes(command.name)) return;
     clearTimeout(timer);
@@ -70,7 +75,7 @@ export function followLiterals(editor) {
   const escaped = ({ key }) => {
     if (key !== "Escape" || !editor.completer?.activated) return;
     clearTimeout(timer);
-    closed = quote();
+    closed.set(editor, quote());
   };
   editor.container.addEventListener("keydown", escaped, true);
 }
