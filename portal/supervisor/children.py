@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 # A child that lived this long was well: its next crash starts at the shortest back-off again.
 STEADY_SECONDS = 20.0
@@ -72,7 +73,7 @@ class Child:
             stderr=asyncio.subprocess.STDOUT,
             # Its own group: Ctrl-C reaches the supervisor only, which stops the rest in order.
             start_new_session=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=partial(_die_with_parent, self.stop_signal),
             limit=1 << 20,
         )
         assert self._process.stdout is not None  # noqa: S101 - we asked for a pipe
@@ -101,10 +102,13 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def _die_with_parent() -> None:
-    """On Linux the kernel stops the children of a supervisor that was killed."""
+def _die_with_parent(number: signal.Signals) -> None:
+    """On Linux the kernel stops the children of a supervisor that was killed.
+
+    It signals them once for each thread that the supervisor had.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(1, number)
 
 
 def _how_it_ended(code: int) -> str:

@@ -20,6 +20,8 @@ from portal.supervisor.log import say
 # Ctrl-C to the last process gone takes less than five seconds.
 STOP_SECONDS = 3.0
 VALKEY_STOP_SECONDS = 1.0
+# Beat has nothing to finish, and waits for itself for ever if it is told twice.
+_STOP_SIGNALS = {"beat": signal.SIGKILL}
 # Valkey speaks of snapshots that we never take, and says good-bye.
 _NOISE = ("Memory overcommit must be enabled", "scheduling shutdown", "ready to exit")
 
@@ -39,7 +41,10 @@ def children() -> list[Child]:
         commands["fleet"] = [sys.executable, *fleet]
     if settings.EMBEDDED_VALKEY:
         commands = {"valkey": valkey.command(), **commands}
-    return [Child(name, command, say, noise=_NOISE) for name, command in commands.items()]
+    return [
+        Child(name, command, say, _STOP_SIGNALS.get(name, signal.SIGTERM), _NOISE)
+        for name, command in commands.items()
+    ]
 
 
 async def run(banner: str) -> None:
