@@ -123,7 +123,7 @@ def test_cells_and_all_their_sums_cover(covered, by: tuple[str, ...]) -> None:
     """93 to 97.5 %; the noise alone would cover 88 % of cells, and 63 % of the sum of all."""
     found = covered(KINDS, by)
     assert found.shown > 0.8
-    assert found.within(0.93, 0.975), found
+    assert 0.93 < found.share < 0.975, found
     assert 0.75 < found.square < 1.35, found
     assert found.by_noise < 0.9, found
 
