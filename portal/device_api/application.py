@@ -96,7 +96,7 @@ class DeviceApi:
             call, names = self._routed(request)
             return call is UPLOAD and upload_at_once(parts, request, names[0], body, tell)
         except Exception:
-            return False
+            return False  # nothing has happened yet: the usual way finds the same, and answers
 
     async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
