@@ -87,18 +87,22 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM as Ctrl-C: everything that was started is stopped on the way out."""
+    """SIGTERM as Ctrl-C: everything that was started is stopped on the way out.
+
+    Both are asked for: a shell's background job would otherwise not hear of SIGINT.
+    """
 
     def leave(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, leave)
+    before = {each: signal.signal(each, leave) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _free_port() -> int:
