@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from aggregation.calibration.losers import Losers
 from aggregation.calibration.proxy import summed
@@ -101,6 +100,8 @@ class _Fit:
             by_basis = (slope.basis * self._axes[:, None, :])[self._free]
             found = np.concatenate([by_basis.ravel(), slope.correction[self._free].ravel()])
             return error * _HUNDREDTHS, found * _HUNDREDTHS
+
+        from scipy.optimize import minimize  # half a second: only who fits a basis waits for it
 
         options = {"maxiter": limit, "maxfun": 2 * limit, "maxcor": 30, "ftol": 1e-7}
         found = minimize(

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, log
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from scipy import optimize, special
 
 from devices_sim.fleet.ladder import VERSIONS, Assumed, Version, finishing, run_week
 from devices_sim.fleet.ladder_phones import (
@@ -31,7 +31,9 @@ from devices_sim.fleet.reach import ALL, ALL_THREE, DAYS, IDLE, PAPER, Beta, Rea
 _ROUNDS: Final = 5
 _FLEET: Final = 40_000
 _QUANTILES: Final = (np.arange(200) + 0.5) / 200
-_SPEEDS: Final = np.exp(SLOWNESS * special.ndtri((np.arange(12) + 0.5) / 12))
+_SPEEDS: Final = np.exp(
+    SLOWNESS * np.array([NormalDist().inv_cdf((n + 0.5) / 12) for n in range(12)])
+)
 
 
 def fitted(
@@ -89,7 +91,9 @@ def _law(reach: Callable[[Beta], Reach], conditions: str) -> Beta:
 
 def _root(rising: Callable[[float], float], low: float, high: float) -> float:
     """Where it is 0, or the end that is nearer to it: then no law has the paper's figures."""
+    from scipy.optimize import brentq  # slow to import, and few need it
+
     below, above = rising(low), rising(high)
     if below * above > 0:
         return low if abs(below) < abs(above) else high
-    return float(optimize.brentq(rising, low, high, xtol=1e-5))
+    return float(brentq(rising, low, high, xtol=1e-5))

@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from devices_sim.fleet.reach import Beta
 
@@ -70,7 +69,9 @@ def rate_of(awake: Floats) -> Floats:
 
 
 def quantile(law: Beta, u: Floats) -> Floats:
-    found: Floats = special.betaincinv(law.a, law.b, u)
+    from scipy.special import betaincinv  # slow to import, and few need it
+
+    found: Floats = betaincinv(law.a, law.b, u)
     return found
 
 
