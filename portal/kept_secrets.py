@@ -1,10 +1,16 @@
-"""Secrets in files outside the database and its backups, made on first use and kept."""
+"""Secrets in files outside the database and its backups, made on first use and kept.
+
+Those that sign can be rotated in two steps. The next key is announced: devices and readers learn
+its public half while the old one still signs. Then it takes the old one's place, whose public half
+stays for what it has signed.
+"""
 
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from django.conf import settings
 
 from aggregation.errors import Problem
@@ -14,7 +20,7 @@ _BYTES = 32
 
 def kept_secret(name: str) -> bytes:
     """32 random bytes in a file of the key folder, for us alone; the first of several wins."""
-    path = Path(settings.KEYS_DIR) / name
+    path = _path(name)
     if not path.exists():
         _make(path)
     found = path.read_bytes()
@@ -24,6 +30,77 @@ def kept_secret(name: str) -> bytes:
             hint="Restore it from where you keep keys; nothing can be approved or sent without it.",
         )
     return found
+
+
+def trusted_keys(name: str) -> list[Ed25519PublicKey]:
+    """What a signature of this name is checked with: the key that signs now, the one that is
+    announced as the next, and earlier ones, of which nothing but the public half is left."""
+    found = [_public(kept_secret(name))]
+    if _next(name).exists():
+        found.append(_public(kept_secret(_next(name).name)))
+    if _earlier(name).exists():
+        lines = _earlier(name).read_text().split()
+        found += [Ed25519PublicKey.from_public_bytes(bytes.fromhex(line)) for line in lines]
+    return found
+
+
+def announce(name: str) -> Ed25519PublicKey:
+    """Make the next key, and publish its public half before anything is signed with it."""
+    return _public(kept_secret(_next(name).name))
+
+
+def rotate(name: str, *, trust_earlier: bool = True) -> Ed25519PublicKey:
+    """Sign with the announced key from now on. The private half of the old one is gone for good.
+
+    Its public half stays, so that what it has signed still holds; unless somebody else may have
+    it. It is kept before the new key takes its place: a crash in between leaves nothing in doubt.
+    """
+    if not _next(name).exists():
+        raise Problem(
+            f"No next {name} is announced, and devices would not know it.",
+            hint="Announce it, give devices time to learn of it, then rotate.",
+        )
+    old = _public(kept_secret(name)).public_bytes_raw().hex()
+    known = _earlier(name).read_text().split() if _earlier(name).exists() else []
+    kept = list(dict.fromkeys([*known, old])) if trust_earlier else []
+    _write(_earlier(name), "".join(f"{line}\n" for line in kept).encode())
+    _next(name).replace(_path(name))
+    _sync(_path(name).parent)
+    return _public(kept_secret(name))
+
+
+def _path(name: str) -> Path:
+    return Path(settings.KEYS_DIR) / name
+
+
+def _next(name: str) -> Path:
+    return _path(f"{name}.next")
+
+
+def _earlier(name: str) -> Path:
+    return _path(f"{name}.earlier")
+
+
+def _public(secret: bytes) -> Ed25519PublicKey:
+    return Ed25519PrivateKey.from_private_bytes(secret).public_key()
+
+
+def _write(path: Path, content: bytes) -> None:
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def _sync(folder: Path) -> None:
+    """Names that were changed are on the disk when this returns."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _make(path: Path) -> None:

@@ -97,21 +97,30 @@ def verify(
     return checks
 
 
-def _signature(raw: bytes, signature: bytes, key: Ed25519PublicKey) -> Check:
+def is_manifest_signed(raw: bytes, signature: bytes, key: Ed25519PublicKey) -> bool:
     try:
         key.verify(signature, _PURPOSE + raw)
     except InvalidSignature:
-        sentence = "The signature is not of these bytes and this key."
-        return Check("signature", False, sentence)
-    return Check("signature", True, "The manifest is signed with this key.")
+        return False
+    return True
 
 
-def _approval(card: GuaranteeCard, key: Ed25519PublicKey) -> Check:
+def is_approval_signed(card: GuaranteeCard, key: Ed25519PublicKey) -> bool:
     try:
         signature = bytes.fromhex(card.approval_signature)
     except ValueError:
-        signature = b""
-    if is_signed(card.approval, signature, key):
+        return False
+    return is_signed(card.approval, signature, key)
+
+
+def _signature(raw: bytes, signature: bytes, key: Ed25519PublicKey) -> Check:
+    if is_manifest_signed(raw, signature, key):
+        return Check("signature", True, "The manifest is signed with this key.")
+    return Check("signature", False, "The signature is not of these bytes and this key.")
+
+
+def _approval(card: GuaranteeCard, key: Ed25519PublicKey) -> Check:
+    if is_approval_signed(card, key):
         return Check("approval", True, "Two different people stand behind the task.")
     return Check("approval", False, "The approval is not signed with this key.")
 

@@ -10,7 +10,7 @@ Each refusal is one sentence for the phone's owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,17 +31,40 @@ EVERYONE = "all"
 
 @dataclass(frozen=True)
 class Pins:
-    """The two public keys a phone is delivered with: 32 raw bytes each."""
+    """The two public keys a phone is delivered with: 32 raw bytes each.
+
+    Keys are rotated, and phones are updated when they are: others that were announced, or that
+    have signed what still runs, count as much.
+    """
 
     approval: bytes
     worker: bytes
+    other_approval: tuple[bytes, ...] = ()
+    other_worker: tuple[bytes, ...] = ()
+
+    @property
+    def approvals(self) -> tuple[bytes, ...]:
+        return self.approval, *self.other_approval
+
+    @property
+    def workers(self) -> tuple[bytes, ...]:
+        return self.worker, *self.other_worker
 
     @classmethod
-    def of(cls, *, approval: str, worker: str) -> Pins:
+    def of(
+        cls, *, approval: str, worker: str, also: Mapping[str, Sequence[str]] | None = None
+    ) -> Pins:
         """From hex, as `manage.py device_keys` prints them."""
+        others = also or {}
         try:
-            pins = cls(bytes.fromhex(approval), bytes.fromhex(worker))
-            _public(pins.approval), _public(pins.worker)
+            pins = cls(
+                bytes.fromhex(approval),
+                bytes.fromhex(worker),
+                tuple(map(bytes.fromhex, others.get("approval", ()))),
+                tuple(map(bytes.fromhex, others.get("worker", ()))),
+            )
+            for key in (*pins.approvals, *pins.workers):
+                _public(key)
         except ValueError:
             raise Problem(
                 "These are not the two public keys that a phone pins.",
@@ -59,18 +82,23 @@ def verify_assignment(assigned: Assigned, offer: Offer, pins: Pins) -> None:
         raise Refused("Its approval is for another client task.")
     if approval.author == approval.approver:
         raise Refused("Its author approved it alone; a second person has to.")
-    if assigned.key_id != _key_id(pins.approval):
+    named = next((key for key in pins.approvals if assigned.key_id == _key_id(key)), None)
+    if named is None:
         raise Refused("It was approved with a key that this phone does not know.")
-    if not _is_approved(approval, assigned.signature, pins.approval):
+    if not _is_approved(approval, assigned.signature, named):
         raise Refused("The signature of its approval does not hold.")
-    if not _is_session(
-        pins.worker,
+    if not any(_vouches(key, assigned) for key in pins.workers):
+        raise Refused("No known worker vouches for the key it would be sealed to.")
+
+
+def _vouches(worker: bytes, assigned: Assigned) -> bool:
+    return _is_session(
+        worker,
         assigned.session_signature,
         assigned.session,
         assigned.client_task,
         assigned.public_key,
-    ):
-        raise Refused("No known worker vouches for the key it would be sealed to.")
+    )
 
 
 def verify_task(task: ClientTask, offer: Offer, population: str, state: State) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
@@ -16,6 +16,7 @@ from devices_sim.device.api_client import DeviceApi
 from devices_sim.device.conditions import Conditions
 from devices_sim.device.phone import Phone
 from devices_sim.device.storage import Storage
+from devices_sim.device.verification import Pins
 from devices_sim.device.wake_up import Sent, WakeUp
 from devices_sim.fleet.hostile import attack
 from devices_sim.fleet.mishaps import PhoneStopped, ShiftedClock, StopsInUpload
@@ -112,6 +113,12 @@ class Lives:
         life.storage.rest()
         self._account(life, did)
         return life, did
+
+    def update(self, pins: Pins) -> None:
+        """An update of the app reaches all phones: from now on they pin these keys."""
+        self._parts = replace(self._parts, pins=pins)
+        for life in self._lives.values():
+            life.phone.pins = pins
 
     def _installed(self, number: int, moment: float) -> Life:
         storage = RestingStorage()

@@ -40,14 +40,26 @@ async def parts_at(
         yield Parts(catalog, pins, HttpApi(http), clock, rng)
 
 
+class _Keys(msgspec.Struct):
+    approval: str
+    worker: str
+    also: dict[str, list[str]] = {}
+
+
+async def pins_at(url: str) -> Pins:
+    """What it publishes now: as after an update of the app."""
+    async with Http(url) as http:
+        return await _pins_of(http, url)
+
+
 async def _pins_of(http: Http, url: str) -> Pins:
     """The keys the portal publishes. A real phone is delivered with them; this one trusts."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             reply = await http.ask("GET", "/api/v1/device-keys")
-        keys = msgspec.json.decode(reply.body, type=dict[str, str])
-        return Pins.of(approval=keys["approval"], worker=keys["worker"])
-    except (NoReply, TimeoutError, ValueError, KeyError, Problem):
+        keys = msgspec.json.decode(reply.body, type=_Keys)
+        return Pins.of(approval=keys.approval, worker=keys.worker, also=keys.also)
+    except (NoReply, TimeoutError, ValueError, Problem):
         raise Problem(
             f"No portal answers at {url} with the keys that phones pin.",
             hint="Start it with `make run`, or name another address with --url.",

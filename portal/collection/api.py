@@ -9,12 +9,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.collection.keys import device_keys
+from portal.collection.keys import pinned_keys
+
+
+class OtherKeysSerializer(serializers.Serializer[Any]):
+    """Announced as the next, or signed before: what they sign holds, too."""
+
+    approval = serializers.ListField(child=serializers.CharField())
+    worker = serializers.ListField(child=serializers.CharField())
 
 
 class DeviceKeysSerializer(serializers.Serializer[Any]):
     approval = serializers.CharField(help_text="Ed25519, in hex: signs approvals of tasks.")
     worker = serializers.CharField(help_text="Ed25519, in hex: signs the keys of sessions.")
+    also = OtherKeysSerializer()
 
 
 class DeviceKeys(APIView):
@@ -29,4 +37,4 @@ class DeviceKeys(APIView):
 
     @extend_schema(responses=DeviceKeysSerializer)
     def get(self, request: Request) -> Response:
-        return Response(device_keys())
+        return Response(pinned_keys())

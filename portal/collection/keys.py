@@ -6,13 +6,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 
 from aggregation.partials.keys import KeyFolder
-from portal.kept_secrets import kept_secret
-from portal.tasks.signing import approval_public_key
+from portal.kept_secrets import kept_secret, trusted_keys
+from portal.tasks.signing import APPROVAL, approval_public_key
+
+WORKER = "worker-key"
 
 
 def worker_key() -> Ed25519PrivateKey:
     """Signs the public keys of sessions; all workers share it."""
-    return Ed25519PrivateKey.from_private_bytes(kept_secret("worker-key"))
+    return Ed25519PrivateKey.from_private_bytes(kept_secret(WORKER))
 
 
 def partial_keys() -> KeyFolder:
@@ -25,3 +27,10 @@ def device_keys() -> dict[str, str]:
         "approval": approval_public_key().public_bytes_raw().hex(),
         "worker": worker_key().public_key().public_bytes_raw().hex(),
     }
+
+
+def pinned_keys() -> dict[str, str | dict[str, list[str]]]:
+    """The same, and beside them those that are announced, or that signed before."""
+    others = {"approval": trusted_keys(APPROVAL)[1:], "worker": trusted_keys(WORKER)[1:]}
+    also = {name: [key.public_bytes_raw().hex() for key in keys] for name, keys in others.items()}
+    return {**device_keys(), "also": also}

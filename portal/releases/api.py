@@ -19,7 +19,7 @@ from portal.releases.models import Release
 from portal.releases.permissions import SignedInOrPublic
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
 from portal.releases.selectors import releases_for
-from portal.releases.signing import release_public_key
+from portal.releases.signing import release_public_keys
 
 
 class ReleaseSerializer(serializers.Serializer[Release]):
@@ -102,6 +102,9 @@ class OneRelease(APIView):
 
 class ReleaseKeySerializer(serializers.Serializer[Any]):
     pem = serializers.CharField(help_text="Ed25519, as openssl reads it: signs releases.")
+    others = serializers.ListField(
+        child=serializers.CharField(), help_text="Announced as the next, or signed before."
+    )
 
 
 class ReleaseKey(APIView):
@@ -115,4 +118,5 @@ class ReleaseKey(APIView):
 
     @extend_schema(responses=ReleaseKeySerializer)
     def get(self, request: Request) -> Response:
-        return Response({"pem": public_pem(release_public_key()).decode()})
+        pem, *others = [public_pem(key).decode() for key in release_public_keys()]
+        return Response({"pem": pem, "others": others})

@@ -11,10 +11,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from aggregation.release.card import GuaranteeCard
-from portal.kept_secrets import kept_secret
+from portal.kept_secrets import kept_secret, trusted_keys
 
 # No other signature of ours begins so.
 _PURPOSE = b"mayfly card 1\n"
+RELEASE = "release-key"
 
 
 def card_text(card: GuaranteeCard) -> str:
@@ -31,17 +32,26 @@ def sign_card(text: str) -> str:
 
 
 def is_card_signed(text: str, signature: str) -> bool:
+    return any(_is_signed_with(key, text, signature) for key in release_public_keys())
+
+
+def _is_signed_with(key: Ed25519PublicKey, text: str, signature: str) -> bool:
     try:
-        release_public_key().verify(bytes.fromhex(signature), _PURPOSE + text.encode())
+        key.verify(bytes.fromhex(signature), _PURPOSE + text.encode())
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
 def release_key() -> Ed25519PrivateKey:
-    return Ed25519PrivateKey.from_private_bytes(kept_secret("release-key"))
+    return Ed25519PrivateKey.from_private_bytes(kept_secret(RELEASE))
 
 
 def release_public_key() -> Ed25519PublicKey:
     """What anyone checks a release with."""
     return release_key().public_key()
+
+
+def release_public_keys() -> list[Ed25519PublicKey]:
+    """The same, and those that are announced, or that signed earlier releases."""
+    return trusted_keys(RELEASE)

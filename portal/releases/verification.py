@@ -1,14 +1,24 @@
 """Checking a release: both signatures, the approval, the stored numbers, and every file."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 from aggregation.errors import Problem
-from aggregation.release.manifest import Check, read_manifest, verify
+from aggregation.release.manifest import (
+    Check,
+    is_approval_signed,
+    is_manifest_signed,
+    read_manifest,
+    verify,
+)
 from aggregation.release.noised import Noised
+from portal.kept_secrets import trusted_keys
 from portal.releases.models import Release
 from portal.releases.rendering import folder_of
-from portal.releases.signing import is_card_signed, read_card, release_public_key
-from portal.tasks.signing import approval_public_key
+from portal.releases.signing import RELEASE, is_card_signed, read_card
+from portal.tasks.signing import APPROVAL
 
 
 def checks_of(release: Release) -> list[Check]:
@@ -16,7 +26,7 @@ def checks_of(release: Release) -> list[Check]:
     checks = [_card(release), _numbers(release)]
     if not hasattr(release, "rendering"):
         return [*checks, Check("files", False, "The files of this release are not made yet.")]
-    raw = release.rendering.manifest.encode()
+    raw, signature = release.rendering.manifest.encode(), _signature(release)
     manifest = read_manifest(raw)
     same = manifest.card == read_card(release.card)
     sentence = "The manifest has this card." if same else "The manifest has another card."
@@ -25,12 +35,22 @@ def checks_of(release: Release) -> list[Check]:
     there = {name: folder / name for name in manifest.files if (folder / name).exists()}
     checks += verify(
         raw,
-        bytes.fromhex(release.rendering.signature),
-        key=release_public_key(),
-        approval_key=approval_public_key(),
+        signature,
+        key=_that_holds(lambda key: is_manifest_signed(raw, signature, key), RELEASE),
+        approval_key=_that_holds(lambda key: is_approval_signed(manifest.card, key), APPROVAL),
         files=there,
     )
     return checks + _missing(manifest.files, there)
+
+
+def _signature(release: Release) -> bytes:
+    return bytes.fromhex(release.rendering.signature)
+
+
+def _that_holds(holds: Callable[[Ed25519PublicKey], bool], name: str) -> Ed25519PublicKey:
+    """Of all keys of this name that are trusted the one that signed it; else the one in use."""
+    keys = trusted_keys(name)
+    return next(filter(holds, keys), keys[0])
 
 
 def _card(release: Release) -> Check:

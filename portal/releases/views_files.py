@@ -22,7 +22,7 @@ from portal.releases.opening import NotYet, OpenTable, open_table, opened
 from portal.releases.parquet import as_parquet
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
 from portal.releases.sending import sent
-from portal.releases.signing import release_public_key
+from portal.releases.signing import release_public_keys
 from portal.releases.visiting import guests_welcome
 from portal.streams.gazetteer import edition
 
@@ -74,8 +74,9 @@ def release_file(request: HttpRequest, task: str, window: str, name: str) -> Htt
 
 @require_safe
 def release_key(request: HttpRequest) -> HttpResponse:
-    """The public key that every release of this system is checked with."""
-    return HttpResponse(public_pem(release_public_key()), content_type="application/x-pem-file")
+    """The public keys that releases of this system are checked with; the one in use first."""
+    keys = b"".join(map(public_pem, release_public_keys()))
+    return HttpResponse(keys, content_type="application/x-pem-file")
 
 
 def file_answer(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:

@@ -15,9 +15,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from aggregation.errors import Problem
 from aggregation.protocol.approval import Approval, approval_of, is_signed, key_id, sign
 from portal.accounts.models import Person
-from portal.kept_secrets import kept_secret
+from portal.kept_secrets import kept_secret, trusted_keys
 from portal.tasks.contents import hundredths_of
 from portal.tasks.models import Revision
+
+APPROVAL = "approval-key"
 
 
 def approval_for(revision: Revision, *, approver: Person, approved_at: datetime) -> Approval:
@@ -70,7 +72,7 @@ def _signature_holds(revision: Revision, approver: Person) -> bool:
         approval = approval_for(revision, approver=approver, approved_at=at)
     except (ValueError, Problem):
         return False
-    return is_signed(approval, signature, approval_public_key())
+    return any(is_signed(approval, signature, key) for key in trusted_keys(APPROVAL))
 
 
 def approval_public_key() -> Ed25519PublicKey:
@@ -86,4 +88,4 @@ def opaque_id(person_id: int) -> str:
 
 
 def _signing_key() -> Ed25519PrivateKey:
-    return Ed25519PrivateKey.from_private_bytes(kept_secret("approval-key"))
+    return Ed25519PrivateKey.from_private_bytes(kept_secret(APPROVAL))

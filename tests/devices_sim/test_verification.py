@@ -351,3 +351,30 @@ def test_one_refused_task_does_not_stop_the_others(
     did = awake(phone)
     assert [sent.task for sent in did.sent] == ["other-trips"]
     assert did.refused == 1
+
+
+def test_a_phone_that_was_updated_takes_what_another_key_signs(phone: Phone, peer: Peer) -> None:
+    """Keys rotate: whoever pins the announced ones, too, goes on as before."""
+    stranger = STRANGER.public_key().public_bytes_raw()
+    pins = peer.pins
+    phone.pins = Pins(stranger, stranger, (pins.approval,), (pins.worker,))
+    assert len(awake(phone).sent) == 1
+    assert why(phone) == []
+
+
+def test_other_keys_are_for_their_own_purpose_too(phone: Phone, peer: Peer) -> None:
+    stranger = STRANGER.public_key().public_bytes_raw()
+    pins = peer.pins
+    phone.pins = Pins(stranger, stranger, (pins.worker,), (pins.approval,))
+    awake(phone)
+    assert why(phone) == ["It was approved with a key that this phone does not know."]
+
+
+def test_other_pins_come_from_hex(peer: Peer) -> None:
+    pins = peer.pins
+    also = {"approval": [pins.worker.hex()], "worker": [pins.approval.hex()]}
+    found = Pins.of(approval=pins.approval.hex(), worker=pins.worker.hex(), also=also)
+    assert found.approvals == (pins.approval, pins.worker)
+    assert found.workers == (pins.worker, pins.approval)
+    with pytest.raises(Problem, match="device_keys"):
+        Pins.of(approval=pins.approval.hex(), worker=pins.worker.hex(), also={"worker": ["zz"]})

@@ -6,9 +6,11 @@ import pytest
 from django.test import Client
 
 from aggregation.release.manifest import public_pem
+from portal import kept_secrets
 from portal.releases import rendering, running
 from portal.releases.models import Release
-from portal.releases.signing import release_public_key
+from portal.releases.signing import RELEASE, release_public_key
+from portal.releases.verification import checks_of
 from tests.portal.pages.reading_docs import fences
 from tests.portal.releases.test_releasing import DUE
 
@@ -58,3 +60,28 @@ def test_it_finds_another_key(folder):
     assert other != public_pem(release_public_key())
     (folder / "key.pem").write_bytes(other)
     assert typed(folder).returncode != 0
+
+
+def test_a_release_still_verifies_after_its_key_was_rotated(folder):
+    """With `key.pem` as it is now, its own key moved to the front as the page says."""
+    release = Release.objects.select_related("rendering", "window__task").get()
+    kept_secrets.announce(RELEASE)
+    kept_secrets.rotate(RELEASE)
+    assert all(check.holds for check in checks_of(release))
+    pem = Client().get("/releases/key.pem").content
+    assert pem.startswith(public_pem(release_public_key()))
+    (folder / "key.pem").write_bytes(pem)
+    assert typed(folder).returncode != 0, "openssl reads the first key alone"
+    end = b"-----END PUBLIC KEY-----\n"
+    (folder / "key.pem").write_bytes(end.join(reversed(pem.split(end)[:-1])) + end)
+    assert typed(folder).returncode == 0
+    told = Client().get("/api/v1/release-key").json()
+    assert (told["pem"] + "".join(told["others"])).encode() == pem
+
+
+def test_a_release_of_a_leaked_key_does_not_verify(folder):
+    release = Release.objects.select_related("rendering", "window__task").get()
+    kept_secrets.announce(RELEASE)
+    kept_secrets.rotate(RELEASE, trust_earlier=False)
+    failed = {check.what for check in checks_of(release) if not check.holds}
+    assert failed == {"card", "signature"}
