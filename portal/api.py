@@ -1,7 +1,7 @@
 """The API's ground: one error shape for everything that goes wrong, and pages of lists.
 
 {"error": {"code": "…", "message": "a sentence", "hint": "a sentence or empty",
-           "fields": [{"field": "…", "message": "…"}]}}
+           "fields": [{"field": "…", "message": "…"}], "request_id": "…"}}
 """
 
 import logging
@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
 from aggregation.errors import Problem
+from portal import tracing
 from portal.problems import AllBusy, Conflict, TooOften
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,9 @@ class ErrorDetailSerializer(serializers.Serializer[Any]):
     message = serializers.CharField(help_text="What is wrong, in a sentence.")
     hint = serializers.CharField(allow_blank=True, help_text="What to do about it, or empty.")
     fields = FieldErrorSerializer(many=True)  # type: ignore[assignment]
+    request_id = serializers.CharField(
+        required=False, help_text="What an operator searches the log for; also X-Request-ID."
+    )
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
@@ -169,4 +173,4 @@ def _answer(
     status: int, code: str, message: str, hint: str = "", fields: list[dict[str, str]] | None = None
 ) -> Response:
     detail = {"code": code, "message": message, "hint": hint, "fields": fields or []}
-    return Response({"error": detail}, status=status)
+    return Response({"error": {**detail, "request_id": tracing.current().request}}, status=status)

@@ -20,6 +20,8 @@ app = Celery("mayfly")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(related_name="jobs")
 
+from portal import observing_jobs  # noqa: E402, F401 - it listens to what jobs say
+
 
 @setup_logging.connect
 def _log_as_the_settings_say(**_: object) -> None:

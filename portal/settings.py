@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
 ]
 MIDDLEWARE = [
+    "portal.observing.observed",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -403,12 +404,17 @@ if WEBHOOK_URL and len(WEBHOOK_SECRET) < 32:
 
 # Logs carry ids and counts, never bodies
 
+LOG_FORMAT = env.choice("MAYFLY_LOG_FORMAT", "text", ("text", "json"))
 LOG_LEVEL = env.choice("MAYFLY_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"()": "portal.logs.LineFormatter", "format": "%(levelname)s %(name)s: %(message)s"}
+        "text": {
+            "()": "portal.logs.LineFormatter",
+            "format": "%(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "portal.logs.JsonFormatter"},
     },
     # /health answers 503 while a part is down; that is its answer, not an error.
     "filters": {
@@ -417,7 +423,7 @@ LOGGING = {
             "callback": lambda record: getattr(record, "status_code", 0) != 503,
         }
     },
-    "handlers": {"line": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"line": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["line"], "level": LOG_LEVEL},
     "loggers": {
         "django.request": {"filters": ["answers"]},

@@ -27,7 +27,7 @@ CONTENTS = (
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group(
         "Reference",
-        ("settings", "metrics", "data-model", "device-protocol", "made-up-world", "simulation"),
+        ("settings", "logs", "metrics", "data-model", "device-protocol", "made-up-world", "simulation"),
     ),
 )
 

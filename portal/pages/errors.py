@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from portal import tracing
 from portal.pages.context import for_guests, theme
 
 
@@ -36,7 +37,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Drawn without asking the database or any other part: one of them may be the reason."""
     if _from_program(request):
         return _json(500, "server_error", "Something went wrong on the server.", "See /health.")
-    shown = {**for_guests(), "theme": theme(request)}
+    shown = {**for_guests(), "theme": theme(request), "request_id": tracing.current().request}
     return HttpResponse(render_to_string("500.html", shown), status=500)
 
 
@@ -48,7 +49,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def _json(status: int, code: str, message: str, hint: str = "") -> JsonResponse:
     error = {"code": code, "message": message, "hint": hint, "fields": []}
-    return JsonResponse({"error": error}, status=status)
+    found = {**error, "request_id": tracing.current().request}
+    return JsonResponse({"error": found}, status=status)
 
 
 def _from_program(request: HttpRequest) -> bool:

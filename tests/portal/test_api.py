@@ -46,7 +46,7 @@ def _answer(error=None, *, throttles=(), method="get", **request):
     answer.render()
     body = json.loads(answer.content)
     assert set(body) == {"error"}
-    assert set(body["error"]) == {"code", "message", "hint", "fields"}
+    assert set(body["error"]) == {"code", "message", "hint", "fields", "request_id"}
     return answer, body["error"]
 
 

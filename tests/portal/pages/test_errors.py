@@ -72,6 +72,6 @@ def test_programs_get_the_error_shape(db: None, client: Client) -> None:
     answer = client.get("/api/v1/no-such-thing")
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (404, "not_found")
-    assert set(error) == {"code", "message", "hint", "fields"}
+    assert set(error) == {"code", "message", "hint", "fields", "request_id"}
     forbidden = errors.permission_denied(RequestFactory().get("/api/v1/x"), PermissionDenied("No."))
     assert b'"message": "No."' in forbidden.content

@@ -93,7 +93,7 @@ def test_values_are_searched(client: Client) -> None:
 def test_what_is_not_there_answers_in_the_error_shape(client: Client, address: str) -> None:
     response = client.get(address)
     assert response.status_code == 404
-    assert set(response.json()["error"]) == {"code", "message", "hint", "fields"}
+    assert set(response.json()["error"]) == {"code", "message", "hint", "fields", "request_id"}
 
 
 @pytest.mark.django_db
