@@ -49,6 +49,11 @@ def announce(name: str) -> Ed25519PublicKey:
     return _public(kept_secret(_next(name).name))
 
 
+def forget_announced(name: str) -> None:
+    """Whoever has copied the key may have copied the next one, which lies beside it."""
+    _next(name).unlink(missing_ok=True)
+
+
 def rotate(name: str, *, trust_earlier: bool = True) -> Ed25519PublicKey:
     """Sign with the announced key from now on. The private half of the old one is gone for good.
 

@@ -59,5 +59,6 @@ def _operator(username: str) -> Person:
 def _rotated(name: str, *, leaked: bool) -> Ed25519PublicKey:
     """A key that leaked is replaced at once: devices refuse until they are updated."""
     if leaked:
+        kept_secrets.forget_announced(name)
         kept_secrets.announce(name)
     return kept_secrets.rotate(name, trust_earlier=not leaked)

@@ -81,6 +81,13 @@ def test_what_a_leaked_key_signed_is_stopped(keys, submitted, approve, olga, clo
     assert running.pause_if_untrusted(task=revision.task, clock=clock)
 
 
+def test_a_next_key_that_lay_beside_a_leaked_one_is_not_used(keys, olga):
+    announced = kept_secrets.announce(signing.APPROVAL).public_bytes_raw()
+    rotate("--leaked")
+    [trusted] = kept_secrets.trusted_keys(signing.APPROVAL)
+    assert trusted.public_bytes_raw() != announced
+
+
 def test_several_rotations_keep_all_earlier_keys_and_each_once(keys, olga):
     seen = []
     for _ in range(3):
