@@ -14,6 +14,13 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+# What Django's middleware would say to browsers.
+_PROTECTION = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class BodyLimit:
         if scope["path"].startswith("/api/"):
             error = {"code": "too_long", "message": sentence, "hint": "Send less.", "fields": []}
             kind, body = "application/json", json.dumps({"error": error})
-        headers = {"content-type": f"{kind}; charset=utf-8", "connection": "close"}
+        headers = {"content-type": f"{kind}; charset=utf-8", "connection": "close", **_PROTECTION}
         await send(
             {
                 "type": "http.response.start",
