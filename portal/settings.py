@@ -100,6 +100,9 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "portal.observing.observed",
+    # Around all that answers: browsers are told the same with files and refusals.
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -109,8 +112,6 @@ MIDDLEWARE = [
     "portal.accounts.middleware.KeptPrivate",
     "portal.accounts.middleware.OwnPasswordFirst",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 TEMPLATES = [
@@ -295,6 +296,10 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SECURE_SSL_REDIRECT = not DEMO
 SESSION_COOKIE_SECURE = not DEMO
 CSRF_COOKIE_SECURE = not DEMO
+# With this before their names, browsers take them from this host alone, and over HTTPS.
+_PREFIX = "" if DEMO else "__Host-"
+SESSION_COOKIE_NAME = f"{_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{_PREFIX}csrftoken"
 SECURE_HSTS_SECONDS = 0 if DEMO else 365 * 86_400
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not DEMO
 SECURE_HSTS_PRELOAD = not DEMO

@@ -74,9 +74,8 @@ def test_files_are_told_too() -> None:
 
 
 def test_files_outside_their_folder_are_not_there() -> None:
-    for path in ("/static/../portal/settings.py", "/static/%2e%2e/settings.py", "/static//etc/passwd",
-                 "/static/staticfiles.json/../../keys/secret-key"):  # fmt: skip
-        assert Client().get(path).status_code == 404
+    for path in ("../portal/settings.py", "%2e%2e/settings.py", "/etc/passwd", "../keys/secret-key"):
+        assert Client().get(f"/static/{path}").status_code == 404
 
 
 def test_a_body_that_is_too_long_is_told_too() -> None:
