@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import redis
 from django.conf import settings
 
-from portal.valkey import broker_client, queue_client
+from portal.valkey import broker_client, queue_client, queue_hash
 
 _PREFIX = "mayfly:alive:"
 _LAST = "mayfly:last-seen"
@@ -57,11 +57,10 @@ def parts_alive() -> dict[str, float]:
 
 def last_seen() -> dict[str, float]:
     """When each part was last heard that did not say good-bye; a day later it is forgotten."""
-    client = queue_client()
-    found = {part.decode(): float(at) for part, at in client.hgetall(_LAST).items()}
+    found = {part: float(at) for part, at in queue_hash(_LAST).items()}
     old = [part for part, at in found.items() if at < time.time() - _DAY_SECONDS]
     if old:
-        client.hdel(_LAST, *old)
+        queue_client().hdel(_LAST, *old)
     return {part: at for part, at in found.items() if part not in old}
 
 

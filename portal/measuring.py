@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import redis
 
-from portal.valkey import queue_client
+from portal.valkey import queue_client, queue_hash
 
 HASH = "mayfly:measured"
 EVERY_SECONDS = 1.0
@@ -101,7 +101,7 @@ def write() -> None:
 def measured() -> dict[str, dict[Labels, Measured]]:
     """Everything that was counted, by name and labels. Raises what Valkey raises."""
     found: dict[str, dict[Labels, Measured]] = {}
-    for raw, number in queue_client().hgetall(HASH).items():
+    for raw, number in queue_hash(HASH).items():
         what, labels, part = json.loads(raw)
         key = tuple((str(name), str(value)) for name, value in labels)
         _note(found.setdefault(what, {}).setdefault(key, Measured()), part, int(number))

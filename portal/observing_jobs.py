@@ -16,7 +16,7 @@ from celery.signals import (
 )
 
 from portal import measuring, tracing
-from portal.valkey import queue_client
+from portal.valkey import queue_client, queue_hash
 
 FAILING = "mayfly:failing"
 # The name under which a request's id travels with the jobs it asks for.
@@ -40,8 +40,7 @@ class Failing:
 
 def failing() -> list[Failing]:
     """Jobs that did not succeed when they last ran, the longest first."""
-    found = queue_client().hgetall(FAILING)
-    rows = [Failing(name.decode(), **json.loads(told)) for name, told in found.items()]
+    rows = [Failing(name, **json.loads(told)) for name, told in queue_hash(FAILING).items()]
     return sorted(rows, key=lambda row: row.since)
 
 

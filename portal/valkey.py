@@ -1,6 +1,7 @@
 """Connections to Valkey (or Redis): one client per process and address."""
 
 from functools import cache
+from typing import cast
 
 import redis
 from django.conf import settings
@@ -15,6 +16,12 @@ def queue_client() -> redis.Redis:
 @cache
 def broker_client() -> redis.Redis:
     return _client(settings.BROKER_URL)
+
+
+def queue_hash(name: str) -> dict[str, str]:
+    """All fields of a hash in the memory-only server. Raises what Valkey raises."""
+    found = cast(dict[bytes, bytes], queue_client().hgetall(name))
+    return {field.decode(): value.decode() for field, value in found.items()}
 
 
 def _client(address: str) -> redis.Redis:

@@ -11,7 +11,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 # What remains open: the way to a new password, the way out, and what guests may see as well.
 _OPEN = frozenset(
-    {"password", "logout", "login", "switch_role", "theme", "health", "docs", "docs_page"}
+    {"password", "logout", "login", "switch_role", "theme", "health", "ready", "docs", "docs_page"}
 )
 _SENTENCE = "Choose a password of your own first: somebody else knows this one."
 

@@ -22,6 +22,7 @@ from django.db.models import Q, QuerySet
 
 from aggregation.clock import Clock
 from aggregation.protocol.windows import Window
+from portal import measuring
 from portal.audit.services import Actor, Change, record
 from portal.ledger.models import Charge, Week
 from portal.ledger.weeks import in_words, mondays
@@ -130,6 +131,7 @@ class _Weeks:
         for week in self._weeks:
             windows = wanted.get((week.stream, week.monday), [])
             if hundredths * len(windows) > week.left:
+                measuring.count("ledger refusal", stream=week.stream)
                 raise NotEnough(week, hundredths * len(windows), task)
             found += [Charge(week=week, task=task, window=w.id, amount=hundredths) for w in windows]
         return found

@@ -27,8 +27,9 @@ CONTENTS = (
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group(
         "Reference",
-        ("settings", "logs", "metrics", "data-model", "device-protocol", "made-up-world", "simulation"),
+        ("settings", "data-model", "device-protocol", "made-up-world", "simulation"),
     ),
+    Group("Operating", ("overview", "logs", "metrics")),
 )
 
 

@@ -10,7 +10,8 @@ from rest_framework.views import APIView
 
 from portal.access import with_role
 from portal.accounts.models import Role, Scope
-from portal.pages.metrics import CONTENT_TYPE, as_text, metrics
+from portal.pages.metrics import metrics
+from portal.pages.metrics_text import CONTENT_TYPE, as_text
 
 
 class Metrics(APIView):

@@ -56,6 +56,7 @@ GROUPS = (
     Group(
         "Oversight",
         (
+            Entry("overview", "Overview", "monitor", "overview", frozenset({Role.OPERATOR})),
             Entry("fleet", "Fleet", "phone", "fleet", frozenset({Role.OPERATOR})),
             Entry("sessions", "Sessions", "server", "sessions", frozenset({Role.OPERATOR})),
             Entry("audit", "Audit log", "audit", "audit", _OVERSIGHT),

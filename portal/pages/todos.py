@@ -45,7 +45,7 @@ def unwell_parts(viewer: Viewer) -> Todos:
     unwell = [part for part in parts if not part.ok and part.name != "audit"]
     if unwell:
         title = f"Not well: {_some([part.title for part in unwell])}"
-        yield Todo("bad", "health", title, unwell[0].detail, reverse("health"), "See health")
+        yield Todo("bad", "health", title, unwell[0].detail, reverse("overview"), "What to do")
 
 
 def missing_streams(viewer: Viewer) -> Todos:

@@ -81,6 +81,7 @@ NOT_PAGES = {
     "on_devices",  # test_on_phones looks at it
     "pause_task",
     "reactivate_person",
+    "ready",
     "chart_embed",  # test_releases and test_browsing look at these
     "latest_release",
     "map_embed",

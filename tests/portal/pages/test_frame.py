@@ -49,7 +49,7 @@ def test_the_navigation_shows_what_the_roles_allow() -> None:
     assert "People" not in labels(Role.REVIEWER)
     assert labels(Role.OPERATOR) == [
         "Home", "Tasks", "Review", "Releases", "Places", "Emissions", "Streams", "Ledger",
-        "Lab", "Fleet", "Sessions",
+        "Lab", "Overview", "Fleet", "Sessions",
         "Audit log", "People", "Health", "Docs", "API",
     ]  # fmt: skip
 

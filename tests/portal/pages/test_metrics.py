@@ -2,12 +2,18 @@
 
 import re
 
+import pytest
 from django.test import Client
 
-from portal import heartbeats
+from aggregation.protocol.windows import Unit, Window
+from portal import heartbeats, measuring
 from portal.accounts.models import Scope
 from portal.accounts.tokens import create_token
-from portal.pages.metrics import Metric, as_text, metrics
+from portal.ledger.services import reserve
+from portal.measuring import Measured
+from portal.pages.metrics import metrics
+from portal.pages.metrics_text import Histogram, Metric, as_text
+from portal.problems import Conflict
 from tests.portal.pages.reading_docs import tables
 
 LINE = re.compile(r'[a-z_0-9]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.]+')
@@ -48,6 +54,38 @@ def test_values_and_labels_are_written_as_prometheus_reads_them():
         r'm{a="x\"y\\z\n"} 1200000',
         "m 0.5",
     ]
+
+
+def test_a_histogram_is_written_as_prometheus_reads_it():
+    row = Measured(count=3, seconds=2.5, within={0.1: 1, 1.0: 2})
+    lines = as_text([Histogram("h", "A sentence.", (((("job", "x"),), row),))]).splitlines()
+    assert lines[1:] == [
+        "# TYPE h histogram",
+        'h_bucket{job="x",le="0.1"} 1',
+        'h_bucket{job="x",le="1"} 2',
+        'h_bucket{job="x",le="+Inf"} 3',
+        'h_sum{job="x"} 2.5',
+        'h_count{job="x"} 3',
+    ]
+
+
+def test_requests_are_counted_by_pattern(person, clock, valkey):
+    Client().get("/docs/flow")
+    measuring.write()
+    text = asked(person("operator"), clock, Scope.OPERATE).content.decode()
+    counted = 'mayfly_request_duration_seconds_count{method="GET",route="/docs/<slug:slug>",'
+    assert counted in text
+    assert "/docs/flow" not in text
+
+
+def test_what_the_ledger_refuses_is_counted(db, valkey, clock):
+    week = Window.containing(clock.now(), Unit.WEEK).next()
+    with pytest.raises(Conflict):
+        reserve(task="dear", streams=["trips"], windows=[week], hundredths=9_900, clock=clock)
+    measuring.write()
+    (found,) = [m for m in metrics() if m.name == "mayfly_ledger_refusals_total"]
+    assert dict(found.samples[0][0]) == {"stream": "trips"}
+    assert found.kind == "counter"
 
 
 def test_names_are_unique_and_described(db, valkey):
