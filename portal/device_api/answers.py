@@ -1,6 +1,8 @@
 """Answers to devices: a status, a little JSON, and the same few headers each time."""
 
 from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
 
 import msgspec
 
@@ -21,8 +23,6 @@ _JSON: Headers = (
 class Answer:
     """Made ready once: an answer that is the same each time can be sent many times."""
 
-    __slots__ = ("_more", "body", "headers", "outcome", "size", "start", "status")
-
     def __init__(
         self, status: int, body: bytes = b"", headers: Headers = (), *, outcome: str = OK
     ) -> None:
@@ -32,20 +32,35 @@ class Answer:
         # A 204 has no body, and says nothing of one.
         length = () if status == 204 else ((b"content-length", b"%d" % len(body)),)
         self.headers = (*headers, *length)
-        self.size = len(body) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-        self.start = self._with(())
-        self.body = {"type": "http.response.body", "body": body}
-        self._more: tuple[Headers, Message] = ((), self.start)
+        self.bytes = body
+        # Its headers as lines, with the further ones they were last made with.
+        self._lines: tuple[Headers | None, bytes] = (None, b"")
 
-    def start_with(self, more: Headers) -> Message:
-        """Kept for the last ones: they are the same for all answers over HTTPS."""
-        if self._more[0] is not more:
-            self._more = (more, self._with(more))
-        return self._more[1]
+    @property
+    def size(self) -> int:
+        lengths = sum(len(name) + len(value) + 4 for name, value in self.headers)
+        return len(self.bytes) + lengths
 
-    def _with(self, more: Headers) -> Message:
+    @cached_property
+    def body(self) -> Message:
+        return {"type": "http.response.body", "body": self.bytes}
+
+    def start(self, more: Headers = ()) -> Message:
         headers = (*self.headers, *more)
         return {"type": "http.response.start", "status": self.status, "headers": headers}
+
+    def lines(self, more: Headers = ()) -> bytes:
+        """The headers as they are sent; further ones are the same for all answers over HTTPS."""
+        if self._lines[0] is not more:
+            every = (*self.headers, *more)
+            self._lines = (more, b"".join([b"%b: %b\r\n" % header for header in every]))
+        return self._lines[1]
+
+
+class Later(Enum):
+    """In place of an answer: it comes a little later, once the queue has answered."""
+
+    LATER = "later"
 
 
 def answer(message: msgspec.Struct) -> Answer:

@@ -75,11 +75,14 @@ class Appender:
         asked.waiting.append(tell)
 
     def add_one(self, counter: str) -> asyncio.Future[int]:
-        asked = self._asked(counter)
         future: asyncio.Future[int] = self._loop.create_future()
-        asked.count += 1
-        asked.waiting.append(partial(_settle, future))
+        self.add_one_and_tell(counter, partial(_settle, future))
         return future
+
+    def add_one_and_tell(self, counter: str, tell: Callable[[Reply], None]) -> None:
+        asked = self._asked(counter)
+        asked.count += 1
+        asked.waiting.append(tell)
 
     async def run(self) -> None:
         """Send what waits, then what came meanwhile, until cancelled."""

@@ -11,13 +11,12 @@ from aggregation.protocol.messages import Code
 from portal.body_limit import Application, Message, Receive, Scope, Send
 from portal.collection.fleet_counts import UNKNOWN
 from portal.device_api.answers import Answer, Headers, Refusal, busy, unavailable
-from portal.device_api.calls.upload import upload_at_once
 from portal.device_api.outage import Away
 from portal.device_api.pacing import retry_after
 from portal.device_api.parts import Parts
 from portal.device_api.records import TooManyQuestions
 from portal.device_api.requests import HungUp, Request
-from portal.device_api.routing import PREFIX, UPLOAD, Route, route
+from portal.device_api.routing import PREFIX, Route, route
 from portal.device_api.transport import Transport
 from portal.stopping import watch_signals
 
@@ -27,8 +26,8 @@ logger = logging.getLogger(__name__)
 _BUSY_SECONDS = 10.0
 _CLOSE: Headers = ((b"connection", b"close"),)
 
-# Takes whom to answer, and the two messages of an answer.
-Say = Callable[[Any, Message, Message], None]
+# Takes whom to answer, a status, the lines of its headers, and a body.
+Say = Callable[[Any, int, bytes, bytes], None]
 
 
 async def _nothing() -> Message:
@@ -65,19 +64,17 @@ class DeviceApi:
             answer = unavailable("This server", retry_after=2).answer()
         except Exception as error:
             answer = self._refusal(error).answer()
-        start = answer.start
-        if scope["scheme"] == "https" or not request.is_read:
-            start = answer.start_with(self._further_headers(request))
-        await send(start)
+        is_usual = scope["scheme"] != "https" and request.is_read
+        await send(answer.start(() if is_usual else self._further_headers(request)))
         await send(answer.body)
         if self._parts is not None:
             self._parts.tally.call(name, request, answer, began)
 
-    def take(self, scope: Scope, body: bytes | bytearray, say: Say, to: object) -> bool:
-        """The short way for an upload that is here as a whole: see `portal.device_api.protocol`.
+    def take(self, scope: Scope, body: bytes, say: Say, to: object) -> bool:
+        """The short way for a request that is here as a whole: see `portal.device_api.protocol`.
 
-        Whether it goes to the queue: then `say` is called once, a little later, with whom `to`
-        and the two messages of the answer. Else it is to be asked the usual way, which says why.
+        Whether it is taken: then `say` is called once, now or a little later, with whom `to` and
+        the answer. Else it is to be asked the usual way, which says why.
         """
         parts, began = self._parts, time.perf_counter()
         if parts is None:
@@ -86,17 +83,18 @@ class DeviceApi:
 
         def tell(found: Answer | Exception) -> None:
             answer = found if isinstance(found, Answer) else self._refusal(found).answer()
-            start = answer.start
-            if scope["scheme"] == "https":
-                start = answer.start_with(self._transport.headers(scope))
-            say(to, start, answer.body)
-            parts.tally.call(UPLOAD.name, request, answer, began)
+            say(to, answer.status, answer.lines(self._transport.headers(scope)), answer.bytes)
+            parts.tally.call(name, request, answer, began)
 
         try:
             call, names = self._routed(request)
-            return call is UPLOAD and upload_at_once(parts, request, names[0], body, tell)
+            name = call.name
+            found = call.at_once(parts, request, body, tell, *names)
         except Exception:
             return False  # nothing has happened yet: the usual way finds the same, and answers
+        if isinstance(found, Answer):
+            tell(found)
+        return found is not None
 
     async def _live(self, _scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()

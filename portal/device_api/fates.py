@@ -23,15 +23,19 @@ class Fates:
 
     async def of(self, session: str) -> Outcome | None:
         """From memory once it is over, else from the database; nothing if nobody knows it."""
-        if (over := self._over.get(session)) is not None:
-            return over
-        until, known = self._not_yet.get(session, (0.0, None))
-        if until > time.monotonic():
-            return known
+        if (kept := self.kept(session)) is not None:
+            return kept
         found = await self._records.ask(outcome, session)
         if found is not None and session not in self._over:
             self._keep(session, found)
         return found
+
+    def kept(self, session: str) -> Outcome | None:
+        """What is known without asking."""
+        if (over := self._over.get(session)) is not None:
+            return over
+        until, known = self._not_yet.get(session, (0.0, None))
+        return known if until > time.monotonic() else None
 
     def _keep(self, session: str, found: Outcome) -> None:
         now = time.monotonic()

@@ -1,37 +1,46 @@
-"""uvicorn's HTTP with a short way for uploads: python -m uvicorn … --http <this>:DeviceProtocol.
+"""uvicorn's HTTP with a short way for devices: python -m uvicorn … --http <this>:DeviceProtocol.
 
-Nearly every upload arrives whole, in one piece. Then there is nothing to wait for but the queue,
-and neither a task nor a future is needed: the upload is checked and appended as soon as it is read,
-and answered as soon as the queue has it: a fifth less of what an upload costs. What is unusual (a
-body in pieces, requests sent ahead, a device that does not read) goes through ASGI like all else:
-without this class nothing is different but the time it takes.
+Nearly every request of a device is plain, and arrives whole. Then there is nothing to wait for but
+the queue, and neither the full reader, nor a task, nor a future is needed: it is answered as soon
+as it is read, or as soon as the queue has it. Requests may be sent ahead; their answers come in
+order. What is unusual (a body in pieces, a spelling that is not plain, a device that does not read,
+an answer that takes a question to the database, anything that is refused) goes through ASGI like
+all else: without this class nothing is different but the time it takes.
 
 It is imported before Django is set up.
 """
 
 from asyncio import AbstractEventLoop
+from collections import deque
 from typing import Any
 
 from uvicorn.config import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from portal.body_limit import Message
+from portal.device_api.plain import Plain, plain_request
 
-_PATH, _END = "/device/v1/sessions/", "/updates"
+# Requests of one connection that may be under way at a time; further ones are read later.
+MOST_AHEAD = 64
+
+
+class _Turn:
+    """The place of one request in the order of answers."""
+
+    __slots__ = ("said",)
+
+    def __init__(self) -> None:
+        self.said: bytes | None = None
 
 
 class DeviceProtocol(HttpToolsProtocol):
-    # An upload whose head was read, while what came with it is read; and whether anything is.
-    _held: RequestResponseCycle | None = None
-    _is_reading = False
-    # The last answer as bytes, with what it was made of: nearly all are the same for a second.
-    _said: tuple[Message, list[tuple[bytes, bytes]], bytes] | None = None
+    # Whether the full reader is amid a request.
+    _is_amid = False
+    # It was told to stop, and does once everyone is answered.
+    _is_ending = False
+    # When the short way was last taken, by the loop's time.
+    _used = 0.0
 
     def __init__(
         self,
@@ -43,66 +52,123 @@ class DeviceProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._proxy = self.app if isinstance(self.app, ProxyHeadersMiddleware) else None
         # Of `portal.device_api.application.DeviceApi`, if that is what is served.
-        self._take = getattr(self._proxy.app if self._proxy else self.app, "take", None)
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        if self._is_reading and app is self.app and self._is_upload(cycle):
-            self._held = cycle
-        else:
-            super()._start_asgi_task(cycle, app)
-
-    def _is_upload(self, cycle: RequestResponseCycle) -> bool:
-        path: str = cycle.scope["path"]
-        return (
-            self._take is not None
-            and path.startswith(_PATH)
-            and path.endswith(_END)
-            and cycle.scope["method"] == "POST"
-            and not cycle.waiting_for_100_continue
-            and not self.flow.write_paused
-        )
-
-    def on_message_complete(self) -> None:
-        super().on_message_complete()
-        cycle, self._held = self._held, None
-        if cycle is not None and not self._is_taken(cycle):
-            super()._start_asgi_task(cycle, self.app)
+        take = getattr(self._proxy.app if self._proxy else self.app, "take", None)
+        self._take = None if self.root_path or self.limit_concurrency else take
+        # Requests on the short way, the oldest first; and what came after them and is not.
+        self._turns: deque[_Turn] = deque()
+        self._rest = b""
 
     def data_received(self, data: bytes) -> None:
-        self._is_reading = True
-        super().data_received(data)
-        self._is_reading = False
-        cycle, self._held = self._held, None
-        if cycle is not None:  # there is more to come
-            super()._start_asgi_task(cycle, self.app)
+        if self._rest:
+            self._rest += data
+        elif self._is_free():
+            self._go_on(data)
+        else:
+            super().data_received(data)
 
-    def _is_taken(self, cycle: RequestResponseCycle) -> bool:
-        scope: Any = cycle.scope
+    def _is_free(self) -> bool:
+        """Whether what comes is the beginning of a request, and nobody goes the usual way."""
+        is_done = self.cycle is None or self.cycle.response_complete
+        return is_done and not self._is_amid and self._take is not None
+
+    def _go_on(self, data: bytes) -> None:
+        at, self._used = 0, self.loop.time()
+        while at < len(data) and (request := self._next(data, at)) is not None:
+            at = request.end
+        if self.timeout_keep_alive_task is None:
+            self._watch(self.timeout_keep_alive)
+        if at == len(data):
+            return
+        if self._turns:
+            self._rest = data[at:]
+            self.flow.pause_reading()
+        else:
+            super().data_received(data[at:] if at else data)
+
+    def _next(self, data: bytes, at: int) -> Plain | None:
+        """The request that begins there, if it is on its short way now."""
+        if len(self._turns) >= MOST_AHEAD or self.flow.write_paused or self._is_ending:
+            return None
+        request = plain_request(data, at)
+        return request if request is not None and self._is_taken(request) else None
+
+    def _is_taken(self, request: Plain) -> bool:
+        method, path, headers, _ = request.head
+        scope = {
+            "type": "http", "method": method, "path": path, "headers": headers,
+            "scheme": self.scheme, "client": self.client,
+        }  # fmt: skip
         if self._proxy is not None:
             _note_scheme(scope, self._proxy)
-        assert self._take is not None  # noqa: S101 - it was an upload
-        taken: bool = self._take(scope, cycle.body, self._answer, cycle)
-        return taken
+        assert self._take is not None  # noqa: S101 - else nothing comes here
+        turn = _Turn()
+        self._turns.append(turn)
+        if self._take(scope, request.body, self._answer, turn):
+            return True
+        self._turns.pop()
+        return False
 
-    def _answer(self, cycle: RequestResponseCycle, start: Message, body: Message) -> None:
-        """As the cycle's own `send` does with both, without asking each time what is in them."""
-        if cycle.disconnected:
+    def _answer(self, turn: _Turn, status: int, lines: bytes, body: bytes) -> None:
+        """Called once for each, in any order; `lines` are its headers."""
+        head = STATUS_LINE[status] + self._usual_lines() + lines
+        turn.said = b"%b\r\n%b" % (head, body)
+        if self.transport.is_closing():
             return
-        cycle.response_started = cycle.response_complete = True
-        head = self._head(start)
-        if cycle.keep_alive:
-            self.transport.write(head + b"\r\n" + body["body"])
-        else:
-            self.transport.write(head + b"connection: close\r\n\r\n" + body["body"])
-            self.transport.close()
-        self.on_response_complete()
+        turns = self._turns
+        while turns and (said := turns[0].said) is not None:
+            turns.popleft()
+            self.server_state.total_requests += 1
+            self.transport.write(said)
+        if not turns:
+            self._conclude()
 
-    def _head(self, start: Message) -> bytes:
-        usual = self.server_state.default_headers
-        if self._said is None or self._said[0] is not start or self._said[1] is not usual:
-            lines = [b"%b: %b\r\n" % header for header in (*usual, *start["headers"])]
-            self._said = (start, usual, b"".join([STATUS_LINE[start["status"]], *lines]))
-        return self._said[2]
+    def _conclude(self) -> None:
+        """All are answered: stop, or take up what came after them."""
+        if self._is_ending:
+            self.transport.close()
+        elif self._rest:
+            data, self._rest = self._rest, b""
+            self.flow.resume_reading()
+            self.data_received(data)
+
+    def _usual_lines(self) -> bytes:
+        """What uvicorn says each time, such as the date: the same for a second."""
+        global _usual  # noqa: PLW0603 - one for all connections
+        headers = self.server_state.default_headers
+        if _usual[0] is not headers:
+            _usual = (headers, b"".join([b"%b: %b\r\n" % header for header in headers]))
+        return _usual[1]
+
+    # What the usual way has to know of the short one
+
+    def on_message_begin(self) -> None:
+        self._is_amid = True
+        super().on_message_begin()
+
+    def on_message_complete(self) -> None:
+        self._is_amid = False
+        super().on_message_complete()
+
+    def shutdown(self) -> None:
+        if self._turns:
+            self._is_ending = True
+        else:
+            super().shutdown()
+
+    def _watch(self, seconds: float) -> None:
+        """One timer for many requests: it looks when the last one was."""
+        handler = self.timeout_keep_alive_handler
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, handler)
+
+    def timeout_keep_alive_handler(self) -> None:
+        left = self._used + self.timeout_keep_alive - self.loop.time()
+        if left > 0 or self._turns:
+            self._watch(max(left, 1.0))
+        else:
+            super().timeout_keep_alive_handler()
+
+
+_usual: tuple[object, bytes] = (None, b"")
 
 
 def _note_scheme(scope: Any, proxy: ProxyHeadersMiddleware) -> None:

@@ -78,13 +78,18 @@ class Request:
         self._body_size = length
 
     async def message(self, kind: type[Kind], stalls: Stalls) -> Kind:
-        body = await self.body(self.length(MAX_REQUEST), stalls)
+        return self.read(kind, await self.body(self.length(MAX_REQUEST), stalls))
+
+    def read(self, kind: type[Kind], body: bytes) -> Kind:
+        """The message that a body is."""
         try:
-            return messages.read_request(kind, body)
+            found = messages.read_request(kind, body)
         except messages.WrongVersion as problem:
             raise Refusal(422, Code.WRONG_VERSION, problem.message, problem.hint) from None
         except Problem as problem:
             raise Refusal(422, Code.BAD_REQUEST, problem.message, problem.hint) from None
+        self.note_read(len(body))
+        return found
 
     def size(self) -> int:
         """Bytes of what was read: the path, the headers and the body."""

@@ -5,13 +5,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from aggregation.protocol.messages import Code
-from portal.device_api.answers import Answer, Refusal
-from portal.device_api.calls.active import active
-from portal.device_api.calls.assignments import assignments
-from portal.device_api.calls.check_in import check_in
-from portal.device_api.calls.client_task import client_task
-from portal.device_api.calls.status import status
-from portal.device_api.calls.upload import upload
+from portal.device_api.answers import Answer, Later, Refusal
+from portal.device_api.calls.active import active, active_at_once
+from portal.device_api.calls.assignments import assignments, assignments_at_once
+from portal.device_api.calls.check_in import check_in, check_in_at_once
+from portal.device_api.calls.client_task import client_task, client_task_at_once
+from portal.device_api.calls.status import status, status_at_once
+from portal.device_api.calls.upload import upload, upload_at_once
 
 PREFIX = "/device/v1/"
 # Longer than any path of ours.
@@ -23,6 +23,10 @@ class Call(NamedTuple):
     # Takes the parts, the request and the variable names in the path, as they were sent.
     do: Callable[..., Awaitable[Answer]]
     methods: tuple[str, ...]
+    # The same for a request that is whole, without waiting: takes the parts, the request, its
+    # body, whom to tell later, and the names. Gives the answer, or says that it comes later; or
+    # nothing, if it takes more than that. Then, and if it raises, nothing has happened.
+    at_once: Callable[..., Answer | Later | None]
 
 
 class Route(NamedTuple):
@@ -31,13 +35,13 @@ class Route(NamedTuple):
 
 
 _POST, _GET = ("POST",), ("GET", "HEAD")
-UPLOAD = Call("upload", upload, _POST)
-_STATUS = Call("status", status, _GET)
-_CLIENT_TASK = Call("client-task", client_task, _GET)
+_UPLOAD = Call("upload", upload, _POST, upload_at_once)
+_STATUS = Call("status", status, _GET, status_at_once)
+_CLIENT_TASK = Call("client-task", client_task, _GET, client_task_at_once)
 _WORDS = {
-    "active": Route(Call("active", active, _POST)),
-    "check-in": Route(Call("check-in", check_in, _POST)),
-    "assignments": Route(Call("assignments", assignments, _POST)),
+    "active": Route(Call("active", active, _POST, active_at_once)),
+    "check-in": Route(Call("check-in", check_in, _POST, check_in_at_once)),
+    "assignments": Route(Call("assignments", assignments, _POST, assignments_at_once)),
 }
 
 
@@ -62,7 +66,7 @@ def route(method: str, path: str) -> Route:
 def _by_path(parts: list[str]) -> Route | None:
     match parts:
         case ["sessions", session, "updates"]:
-            return Route(UPLOAD, (session,))
+            return Route(_UPLOAD, (session,))
         case ["sessions", session, "updates", update]:
             return Route(_STATUS, (session, update))
         case ["client-tasks", sha256]:

@@ -14,6 +14,7 @@ from aggregation.protocol.client_task import Eligibility, Schedule
 from aggregation.protocol.sealing import MAX_SEALED
 from aggregation.protocol.windows import Unit
 from portal.collection import live
+from portal.device_api.answers import Answer
 from portal.tasks.models import EVERYONE
 
 
@@ -84,8 +85,8 @@ class Place:
 @dataclass(frozen=True)
 class View:
     snapshot: Snapshot
-    # Answers to check-ins, by population: the same bytes for every device of one.
-    offers: dict[str, bytes] = field(default_factory=dict)
+    # Answers to check-ins, by population: the same for every device of one.
+    offers: dict[str, Answer] = field(default_factory=dict)
 
     def tasks_for(self, population: str) -> list[OpenTask]:
         return [task for task in self.snapshot.tasks if task.windows and task.is_for(population)]

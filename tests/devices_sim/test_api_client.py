@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from aggregation.protocol.messages import Active, CheckIn, Offers
-from devices_sim.device import http, once_only
+from devices_sim.device import connection, once_only
 from devices_sim.device.api_client import Busy, HttpApi, Meter, NotReached, connected
 
 CHECK_IN = CheckIn(version=1, population="DE")
@@ -100,7 +100,7 @@ def test_an_answer_that_makes_no_sense_is_none(answer: Answer) -> None:
 
 
 def test_an_endless_answer_is_left_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MAX_ANSWER", 1000)
+    monkeypatch.setattr(connection, "MAX_ANSWER", 1000)
 
     async def endless(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()

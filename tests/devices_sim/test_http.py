@@ -16,7 +16,11 @@ FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nRetry-After: 7\r\n\r\nhi"
 
 
 def against(
-    answers: list[bytes], act: Callable[[Http], Awaitable[Any]], *, close: bool = False
+    answers: list[bytes],
+    act: Callable[[Http], Awaitable[Any]],
+    *,
+    close: bool = False,
+    ahead: int = 1,
 ) -> tuple[Any, int]:
     """What `act` gives against a server with these answers, and how many connections it made."""
     left, connections = iter(answers), 0
@@ -40,7 +44,8 @@ def against(
     async def run() -> Any:
         server = await asyncio.start_server(quietly, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        async with server, Http(f"http://127.0.0.1:{port}/portal/") as client:
+        url = f"http://127.0.0.1:{port}/portal/"
+        async with server, Http(url, ahead=ahead) as client:
             return await act(client)
 
     return asyncio.run(run()), connections
@@ -96,6 +101,60 @@ def test_who_is_cancelled_leaves_no_half_read_connection() -> None:
 
     reply, connections = against([b"HTTP/1.1 200 OK\r\n", FINE], impatient)
     assert (reply.body, connections) == (b"hi", 2)
+
+
+def said(word: bytes, *lines: bytes) -> bytes:
+    head = [b"HTTP/1.1 200 OK", *lines, b"Content-Length: %d" % len(word)]
+    return b"\r\n".join(head) + b"\r\n\r\n" + word
+
+
+async def at_once(client: Http) -> list[bytes]:
+    await client.ask("GET", "/first")
+    replies = await asyncio.gather(*(client.ask("GET", f"/{n}") for n in range(6)))
+    assert {reply.up for reply in replies} == {len(_request(client))}
+    return [reply.body for reply in replies]
+
+
+def _request(client: Http) -> bytes:
+    return f"GET /portal/0{client._head}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(("ahead", "connections"), [(1, 6), (3, 4), (6, 1)])
+def test_answers_to_what_was_sent_ahead_come_to_whoever_asked(ahead: int, connections: int) -> None:
+    # One in chunks, and one with an unusual header: another reader, the same order.
+    chunks = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nc\r\n0\r\n\r\n"
+    answers = [said(b"a"), said(b"b", b"Keep-Alive:  5"), chunks, *map(said, (b"d", b"e", b"f"))]
+    bodies, made = against([FINE, *answers], at_once, ahead=ahead)
+    assert sorted(bodies) == [b"a", b"b", b"c", b"d", b"e", b"f"]
+    assert made == connections
+    if connections == 1:
+        assert bodies == sorted(bodies)
+
+
+def test_what_was_sent_ahead_to_a_server_that_says_good_bye_is_sent_again() -> None:
+    bye = said(b"b", b"Connection: close")
+    bodies, made = against([FINE, said(b"a"), bye, *([said(b"c")] * 20)], at_once, ahead=6)
+    assert bodies[:2] == [b"a", b"b"]
+    assert set(bodies[2:]) == {b"c"}
+    assert made > 1
+
+
+def test_one_who_leaves_does_not_take_the_others_along() -> None:
+    async def impatient(client: Http) -> list[Any]:
+        asked = [asyncio.ensure_future(client.ask("GET", f"/{n}")) for n in range(3)]
+        await asyncio.sleep(0)
+        asked[1].cancel()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    async def leave(client: Http) -> list[Any]:
+        await client.ask("GET", "/first")
+        found = await impatient(client)
+        await client.ask("GET", "/last")
+        return found
+
+    found, made = against([FINE, *map(said, (b"a", b"b", b"c", b"d"))], leave, ahead=6)
+    assert (found[0].body, type(found[1]), found[2].body) == (b"a", asyncio.CancelledError, b"c")
+    assert made == 2
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://127.0.0.1", "http://", ""])

@@ -30,7 +30,14 @@ _REASONS = {
 
 
 async def assignments(parts: Parts, request: Request) -> Answer:
-    asked = await request.message(AssignmentRequest, parts.stalls)
+    return _assignments(parts, await request.message(AssignmentRequest, parts.stalls))
+
+
+def assignments_at_once(parts: Parts, request: Request, body: bytes, _tell: object) -> Answer:
+    return _assignments(parts, request.read(AssignmentRequest, body))
+
+
+def _assignments(parts: Parts, asked: AssignmentRequest) -> Answer:
     view = parts.snapshots.current()
     population = known(asked.population, view)
     given: list[Assigned | TurnedAway] = []

@@ -10,13 +10,20 @@ from portal.device_api.snapshot import OpenTask, View
 
 
 async def check_in(parts: Parts, request: Request) -> Answer:
-    asked = await request.message(CheckIn, parts.stalls)
+    return _checked_in(parts, request, await request.message(CheckIn, parts.stalls))
+
+
+def check_in_at_once(parts: Parts, request: Request, body: bytes, _tell: object) -> Answer:
+    return _checked_in(parts, request, request.read(CheckIn, body))
+
+
+def _checked_in(parts: Parts, request: Request, asked: CheckIn) -> Answer:
     view = parts.snapshots.current()
     request.population = population = known(asked.population, view)
     # Devices draw their own moments, so all of a population get the same bytes.
     if population not in view.offers:
-        view.offers[population] = write(_offers(population, view))
-    return json_bytes(view.offers[population])
+        view.offers[population] = json_bytes(write(_offers(population, view)))
+    return view.offers[population]
 
 
 def _offers(population: str, view: View) -> Offers:

@@ -10,7 +10,7 @@ time. `upload_at_once` has the whole body already, as nearly always, and spares 
 from collections.abc import Callable
 
 from aggregation.protocol.messages import Code
-from portal.device_api.answers import Answer, Refusal, busy
+from portal.device_api.answers import Answer, Later, Refusal, busy
 from portal.device_api.appending import Reply
 from portal.device_api.outage import Away
 from portal.device_api.pacing import retry_after
@@ -36,16 +36,12 @@ async def upload(parts: Parts, request: Request, session: str) -> Answer:
 def upload_at_once(
     parts: Parts,
     request: Request,
-    session: str,
-    body: bytes | bytearray,
+    body: bytes,
     tell: Callable[[Answer | Exception], None],
-) -> bool:
-    """Whether it is being appended and `tell` will be called. If not, or if this raises what is
-    wrong with it, nothing has happened."""
+    session: str,
+) -> Later:
+    """It is being appended, and `tell` will be called."""
     update, place, length = _checked(parts, request, session)
-    if len(body) != length:
-        parts.room.give_back(length)
-        return False
     request.note_read(length)
 
     def conclude(reply: Reply) -> None:
@@ -60,7 +56,7 @@ def upload_at_once(
     except Away:
         parts.room.give_back(length)
         raise
-    return True
+    return Later.LATER
 
 
 def _checked(parts: Parts, request: Request, session: str) -> tuple[bytes, Place, int]:

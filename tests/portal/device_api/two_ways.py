@@ -20,10 +20,14 @@ class TwoWays:
             await send(_start(200))
             await send(_BODY)
 
-    def take(self, scope: Any, body: bytearray, say: Any, to: Any) -> bool:
+    def take(self, scope: Any, body: bytes, say: Any, to: Any) -> bool:
         if body == b"refused":
             return False
-        asyncio.get_running_loop().call_soon(say, to, _start(202), _BODY)
+        answer = (to, 202, b"content-length: %d\r\n" % len(body), body)
+        if body == b"later":
+            asyncio.get_running_loop().call_later(0.05, say, *answer)
+        else:
+            say(*answer)
         return True
 
 
