@@ -29,7 +29,7 @@ class Consents(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class UnusualShares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Shares of phones to which something unusual happens."""
 
-    # Installed after the scenario's first moment, within its first eight weeks.
+    # Installed after the scenario's first moment, within its horizon.
     new: float = 0.0
     # Without any network for one to four weeks.
     offline: float = 0.0
@@ -90,6 +90,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Moments of background time a phone has in a week at most: the first and the last of those
     # it would have. 0: all of them.
     most_wake_ups: int = 0
+    # What is unusual about phones happens within so many weeks of the scenario's first moment.
+    horizon_weeks: int = 8
+    # `simulate` has people work with tasks through the weeks, and accounts for all of it.
+    soak: bool = False
     habits: Habits = Habits()
     holidays: tuple[Holiday, ...] = ()
     unusual: UnusualShares = UnusualShares()
@@ -161,6 +165,8 @@ def _misfits(scenario: Scenario) -> Iterator[str]:
         yield f"The seed is a whole number from 0 to 2⁶³, not {scenario.seed}."
     if scenario.most_wake_ups not in (0, 1, 2):
         yield f"most_wake_ups is 0, 1 or 2, not {scenario.most_wake_ups}."
+    if not 1 <= scenario.horizon_weeks <= 104:
+        yield f"horizon_weeks is from 1 to 104, not {scenario.horizon_weeks}."
     if isinstance(scenario.places, dict):
         weights = scenario.places.values()
         if not weights or not all(0 < weight < math.inf for weight in weights):

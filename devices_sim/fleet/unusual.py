@@ -15,8 +15,6 @@ Span = tuple[float, float]
 
 _DAY: Final = 86_400.0
 _WEEK: Final = 7 * _DAY
-# What happens, happens within this time from the epoch on.
-_HORIZON: Final = 8 * _WEEK
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,8 @@ class Lives:
 def lives(scenario: Scenario, block: int, epoch: float) -> Lives:
     """All draws are made for all phones: a share that changes does not change other phones."""
     draw = Lot(scenario.seed, block).generator(Purpose.UNUSUAL)
-    lot, moment = draw.random((6, BLOCK)), epoch + _HORIZON * draw.random((4, BLOCK))
+    horizon = scenario.horizon_weeks * _WEEK
+    lot, moment = draw.random((6, BLOCK)), epoch + horizon * draw.random((4, BLOCK))
     spell = np.exp(draw.uniform(np.log(7 * _DAY), np.log(28 * _DAY), BLOCK))
     error = np.exp(draw.uniform(np.log(300), np.log(4 * _DAY), BLOCK))
     error *= np.where(draw.random(BLOCK) < 0.5, -1, 1)

@@ -15,7 +15,16 @@ from aggregation.protocol.windows import Window
 from devices_sim.fleet.ground_truth import CellSums, added
 from devices_sim.simulation import shard
 from devices_sim.simulation.plan import Plan
-from devices_sim.simulation.shard import Finish, Finished, Order, Request, Step, Stepped, Truth
+from devices_sim.simulation.shard import (
+    Finish,
+    Finished,
+    Order,
+    Request,
+    Step,
+    Stepped,
+    Truth,
+    Update,
+)
 
 # So long a process that was asked to end may take.
 _END_SECONDS = 5.0
@@ -66,6 +75,10 @@ class Fleet(AbstractContextManager["Fleet"]):
             turned_away=sum(each.turned_away for each in found),
             unanswered=sum(each.unanswered for each in found),
         )
+
+    def update_phones(self) -> None:
+        """All of them pin the keys that the portal publishes now."""
+        self._ask(Update())
 
     def finish(self) -> list[Finished]:
         return self._ask(Finish())

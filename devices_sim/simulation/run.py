@@ -64,14 +64,14 @@ def _live(plan: Plan, system: System, fleet: Fleet, progress: Progress) -> None:
         began, before = time.monotonic(), last
         last = fleet.step(moment.timestamp())
         progress.at(moment, wake_ups=last.wake_ups, sent=last.sent)
-        _give_time(before, last, began)
+        give_time(before, last, began)
         moment = _next_moment(plan, moment, last.next_due)
         system.check()
         system.clock.set(moment)
         _await_system(plan, system, moment, progress)
 
 
-def _give_time(before: Stepped, last: Stepped, began: float) -> None:
+def give_time(before: Stepped, last: Stepped, began: float) -> None:
     if last.turned_away + last.unanswered > before.turned_away + before.unanswered:
         time.sleep(_ROOM_SECONDS)
     if last.sent > before.sent:

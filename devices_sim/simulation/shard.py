@@ -25,7 +25,7 @@ from aggregation.protocol.windows import Unit, Window
 from devices_sim.fleet.draws import BLOCK
 from devices_sim.fleet.driver import settle_memory
 from devices_sim.fleet.ground_truth import CellSums, cell_sums
-from devices_sim.fleet.portal import parts_at
+from devices_sim.fleet.portal import parts_at, pins_at
 from devices_sim.fleet.report import Report
 from devices_sim.fleet.scenario import Scenario
 from devices_sim.fleet.world import World
@@ -79,6 +79,16 @@ class Finish:
 
 
 @dataclass(frozen=True)
+class Update:
+    """An update of the app, with the keys that the portal publishes now."""
+
+
+@dataclass(frozen=True)
+class Updated:
+    pass
+
+
+@dataclass(frozen=True)
 class Truth:
     """True sums of these phones, of those that this shard has."""
 
@@ -87,8 +97,8 @@ class Truth:
     phones: NDArray[np.bool_]
 
 
-Request = Step | Finish | Truth
-Answer = Stepped | Finished | CellSums | Problem
+Request = Step | Finish | Truth | Update
+Answer = Stepped | Finished | CellSums | Updated | Problem
 
 
 def numbers_of(phones: int, index: int, of: int) -> NDArray[np.int64]:
@@ -123,11 +133,15 @@ async def _answering(order: Order, line: Connection) -> None:
         settle_memory()
         while True:
             asked = await asyncio.to_thread(line.recv)
-            line.send(await _answer(asked, fleet, world, numbers, clock))
+            if isinstance(asked, Update):
+                fleet.lives.update(await pins_at(order.url))
+                line.send(Updated())
+            else:
+                line.send(await _answer(asked, fleet, world, numbers, clock))
 
 
 async def _answer(
-    asked: Request,
+    asked: Step | Finish | Truth,
     fleet: SteppedFleet,
     world: World,
     numbers: NDArray[np.int64],

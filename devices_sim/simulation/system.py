@@ -94,7 +94,7 @@ class System(AbstractContextManager["System"]):
         population = "all"
         self._until(
             lambda: asyncio.run(
-                _are_offered(self._plan.url, self._plan.tasks, window.id, population)
+                are_offered(self._plan.url, self._plan.tasks, window.id, population)
             ),
             _NOTICE_SECONDS,
             f"offer {window.id}",
@@ -123,8 +123,8 @@ class System(AbstractContextManager["System"]):
         """By process, so far; empty where the machine does not tell."""
         assert self._up is not None  # noqa: S101 - it is running
         found = {"supervisor": _cost(self._up.pid)}
-        for pid in _children(self._up.pid):
-            found[_name(pid)] = _cost(pid)
+        for pid in children(self._up.pid):
+            found[name_of(pid)] = _cost(pid)
         return {name: cost for name, cost in found.items() if cost}
 
     def check(self) -> None:
@@ -175,7 +175,7 @@ async def _is_healthy(url: str) -> bool:
     return False
 
 
-async def _are_offered(url: str, tasks: Sequence[str], window: str, population: str) -> bool:
+async def are_offered(url: str, tasks: Sequence[str], window: str, population: str) -> bool:
     with contextlib.suppress(NotReached):
         async with connected(url) as api:
             offers = await api.check_in(CheckIn(version=VERSION, population=population), Meter())
@@ -195,14 +195,14 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
     try:
         return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (OSError, ValueError):
         return []
 
 
-def _name(pid: int) -> str:
+def name_of(pid: int) -> str:
     """As the supervisor's log calls it."""
     with contextlib.suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")

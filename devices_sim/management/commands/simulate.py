@@ -17,6 +17,7 @@ from devices_sim.fleet.scenario import load_scenario
 from devices_sim.simulation.plan import TASKS, Plan, checked_size, first_moment, usable_folder
 from devices_sim.simulation.progress import Progress
 from devices_sim.simulation.run import simulate
+from devices_sim.simulation.soak import soak
 
 
 class Command(BaseCommand):
@@ -61,15 +62,20 @@ class Command(BaseCommand):
                 scenario=scenario,
                 weeks=options["weeks"],
                 data=data,
-                tasks=tuple(task for task in TASKS if task in options["tasks"]),
+                tasks=() if scenario.soak else _tasks(options["tasks"]),
                 processes=options["processes"],
                 port=_free_port(),
                 start=first_moment(datetime.now(UTC)),
             )
-            result = simulate(plan, Progress(start=plan.start, end=plan.end))
+            run = soak if scenario.soak else simulate
+            result = run(plan, Progress(start=plan.start, end=plan.end))
         print(result.json() if options["json"] else "\n".join(result.lines()))
         if result.failures():
             raise SystemExit(1)
+
+
+def _tasks(wanted: list[str]) -> tuple[str, ...]:
+    return tuple(task for task in TASKS if task in wanted)
 
 
 @contextmanager

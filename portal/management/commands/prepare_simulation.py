@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--populations", nargs="+", required=True)
-        parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
+        parser.add_argument("--tasks", nargs="*", choices=list(TASKS), default=list(TASKS))
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEMO or settings.CLOCK != "simulated":

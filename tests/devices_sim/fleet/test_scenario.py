@@ -17,7 +17,7 @@ def refusal(tmp_path, text):
 
 
 def test_it_reads_all_that_ship():
-    assert scenario_names() == ["commute", "demo", "holiday", "hostile", "outage", "world"]
+    assert scenario_names() == ["commute", "demo", "holiday", "hostile", "outage", "soak", "world"]
     for name in scenario_names():
         assert load_scenario(name).name == name
 
@@ -77,3 +77,8 @@ def test_a_wrong_file_gets_a_sentence(tmp_path, line, sentence):
 )
 def test_a_wrong_number_gets_a_sentence(tmp_path, before, after, sentence):
     assert sentence in refusal(tmp_path, SMALL.replace(before, after))
+
+
+def test_what_is_unusual_happens_within_the_horizon():
+    with pytest.raises(Problem, match="horizon_weeks is from 1 to 104, not 0"):
+        load_scenario("demo", horizon_weeks=0)

@@ -10,7 +10,7 @@ from aggregation.errors import Problem
 from portal.accounts.models import Person
 from portal.clock import civil_clock
 from portal.tasks.demo import seed
-from portal.tasks.models import Task
+from portal.tasks.models import EVERYONE, Population, Task
 
 
 class Command(BaseCommand):
@@ -22,8 +22,8 @@ class Command(BaseCommand):
                 "Demo tasks are approved with a password that everybody knows.",
                 hint="This system is not a demo: write and review tasks in the portal.",
             )
-        if Task.objects.exists():
-            return
+        if Task.objects.exists() or Population.objects.exclude(name=EVERYONE).exists():
+            return  # somebody is at work here already
         names = ["analyst", "reviewer", "operator"]
         people = {p.username: p for p in Person.objects.filter(username__in=names)}
         with transaction.atomic():
