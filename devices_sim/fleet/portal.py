@@ -25,10 +25,19 @@ _AGAIN_SECONDS: Final = 0.5
 
 @asynccontextmanager
 async def parts_at(
-    url: str, *, catalog: Catalog, clock: Clock, rng: Random, patient: bool = False
+    url: str,
+    *,
+    catalog: Catalog,
+    clock: Clock,
+    rng: Random,
+    patient: bool = False,
+    ahead: int = 1,
 ) -> AsyncIterator[Parts]:
-    """What phones need to talk to this portal; who is patient waits until it is there."""
-    async with Http(url) as http:
+    """What phones need to talk to this portal; who is patient waits until it is there.
+
+    `ahead` is how many of them may ask at a time over one connection.
+    """
+    async with Http(url, ahead=ahead) as http:
         while True:
             try:
                 pins = await _pins_of(http, url)

@@ -33,6 +33,9 @@ from devices_sim.simulation.ledger import Ledger
 from devices_sim.simulation.stepped import SteppedFleet
 from devices_sim.simulation.system import Cost
 
+# Requests under way on one connection: fewer, longer messages between two processes.
+_AHEAD = 16
+
 
 @dataclass(frozen=True)
 class Order:
@@ -125,7 +128,9 @@ async def _answering(order: Order, line: Connection) -> None:
     world = World(order.scenario, catalog, epoch=order.start)
     clock = ManualClock(datetime.fromtimestamp(order.start, UTC))
     rng = Random(order.scenario.seed * 1000 + order.index)  # noqa: S311 - wake-ups are no secret
-    async with parts_at(order.url, catalog=catalog, clock=clock, rng=rng) as parts:
+    # Hostile phones make the server hang up on whoever shares a connection with them.
+    ahead = 1 if order.scenario.hostile.share else _AHEAD
+    async with parts_at(order.url, catalog=catalog, clock=clock, rng=rng, ahead=ahead) as parts:
         numbers = numbers_of(world.phones, order.index, order.of)
         fleet = SteppedFleet(
             world, parts, start=order.start, numbers=numbers.tolist(), tasks=order.tasks
