@@ -25,7 +25,9 @@ def extend_windows() -> None:
 
 
 def _extend(*, task: Task, clock: Clock) -> None:
-    if not running.pause_if_untrusted(task=task, clock=clock):
+    if running.pause_if_untrusted(task=task, clock=clock):
+        return
+    if not running.end_if_over(task=task, clock=clock):
         opening.extend_windows(task=task, clock=clock)
 
 

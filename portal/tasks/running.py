@@ -18,9 +18,10 @@ from portal.ledger.services import settle
 from portal.problems import Conflict
 from portal.tasks import telling
 from portal.tasks.activating import stop_running
-from portal.tasks.locking import locked_alive
+from portal.tasks.locking import locked, locked_alive
 from portal.tasks.models import Revision, Task, TaskWindow
 from portal.tasks.opening import advance_windows
+from portal.tasks.planning import runs_once
 from portal.tasks.rights import STOPPERS, require_role
 from portal.tasks.selectors import last_approved, revision_in_review, running_revision
 from portal.tasks.signing import is_trusted
@@ -70,8 +71,27 @@ def end(*, task: Task, reason: str, actor: Person, clock: Clock) -> Task:
     return _end_now(task=task, reason=reason, actor=actor, clock=clock)
 
 
+def end_if_over(*, task: Task, clock: Clock) -> bool:
+    """A calibration has run its one window, so nothing is left to do. One that waits for a second
+    person may still bring another window."""
+    if not _is_over(task):
+        return False
+    with transaction.atomic():
+        task = locked(task)
+        if over := task.state == Task.State.ACTIVE and _is_over(task):
+            _end_now(task=task, reason="Its one window is over.", actor=None, clock=clock)
+    return over
+
+
+def _is_over(task: Task) -> bool:
+    approved = last_approved(task)
+    if approved is None or not runs_once(approved) or revision_in_review(task):
+        return False
+    return not task.windows.exclude(state__in=[_State.RELEASED, _State.SKIPPED]).exists()
+
+
 @transaction.atomic
-def _end_now(*, task: Task, reason: str, actor: Person, clock: Clock) -> Task:
+def _end_now(*, task: Task, reason: str, actor: Person | None, clock: Clock) -> Task:
     task, now = locked_alive(task), clock.now()
     touched = _touched(task, now)
     later = list(task.windows.filter(state=_State.UPCOMING, start__gt=now))

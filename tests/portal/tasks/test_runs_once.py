@@ -9,13 +9,15 @@ from aggregation.compiler import compile_spec
 from aggregation.errors import Problem
 from aggregation.protocol.spec_reading import read_spec
 from aggregation.protocol.spec_text import read_document
+from portal.audit.models import Entry
+from portal.audit.services import move
 from portal.ledger.models import Charge
 from portal.streams.selectors import installed_catalog
-from portal.tasks import opening, services
+from portal.tasks import jobs, opening, running, services
 from portal.tasks.costing import effects
 from portal.tasks.editor_consequences import Situation, consequences
 from portal.tasks.editor_cost import cost
-from portal.tasks.models import Draft
+from portal.tasks.models import Draft, Task, TaskWindow
 from tests.portal.tasks.conftest import spec_text
 
 STEP = "step: {kind: slice_norms, by: [activity], lowest: {n: 1}}\n"
@@ -49,6 +51,31 @@ def test_it_is_charged_for_one_window(calibrating, approve, clock, unit, grace):
         opening.extend_windows(task=task, clock=clock)
     assert [row.state for row in task.windows.all()] == ["grace"]
     assert [charge.amount for charge in Charge.objects.filter(task=task.name)] == [100]
+
+
+def test_it_ends_by_itself_once_its_window_is_over(calibrating, approve, clock):
+    task = approve(calibrating()).task
+    jobs._extend(task=task, clock=clock)
+    assert Task.objects.get(pk=task.pk).state == "active"
+    move(task.windows.get(), to=TaskWindow.State.SKIPPED, clock=clock, reason="A test.")
+    jobs._extend(task=task, clock=clock)
+    assert Task.objects.get(pk=task.pk).state == "ended"
+    last = Entry.objects.filter(action="task.ended", object_id=str(task.pk)).get()
+    assert last.actor_id is None
+
+
+def test_it_stays_while_another_revision_waits(calibrating, approve, clock):
+    task = approve(calibrating()).task
+    [row] = task.windows.all()
+    move(row, to=TaskWindow.State.SKIPPED, clock=clock, reason="A test.")
+    waiting = calibrating(task, epsilon=2)
+    assert not running.end_if_over(task=task, clock=clock)
+    services.withdraw(revision=waiting, actor=task.created_by, clock=clock)
+    assert running.end_if_over(task=task, clock=clock)
+
+
+def test_questions_go_on(active, clock):
+    assert not running.end_if_over(task=active(), clock=clock)
 
 
 def test_the_editor_says_so(calibrating, clock):
