@@ -7,7 +7,7 @@ narrow rooms; a map is one drawing that sizes its own letters, in an element of 
 """
 
 from portal.charts.fitting import fitted
-from portal.charts.histogram import histogram, small_multiples
+from portal.charts.histogram import histogram
 from portal.charts.maps import world_map
 from portal.charts.shapes import Group, Line, Mark, Place
 from portal.charts.standalone import standalone, style_source
@@ -20,7 +20,6 @@ __all__ = [
     "Place",
     "fitted",
     "histogram",
-    "small_multiples",
     "standalone",
     "style_source",
     "timeline",

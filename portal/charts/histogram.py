@@ -31,7 +31,7 @@ Panels = Sequence[tuple[str, Sequence[Group]]]
 
 
 def histogram(
-    groups: Sequence[Group],
+    groups: Sequence[Group] | Panels,
     series: Sequence[str],
     *,
     title: str,
@@ -46,40 +46,12 @@ def histogram(
 ) -> str:
     """One row for each group and series, in the order given.
 
-    `share` shows each mark as a part of its series' sum, or of its bar where stacked; `totals`
-    (one mark per series) are sums that know more than what is shown. `name` tells apart two
-    drawings of the same on one page.
+    Panels of groups, each with its name, stand side by side where there is room, all on the same
+    axis. `share` shows each mark as a part of its series' sum, or of its bar where stacked;
+    `totals` (one mark per series) are sums that know more than what is shown. `name` tells apart
+    two drawings of the same on one page.
     """
-    return small_multiples(
-        [("", groups)],
-        series,
-        title=title,
-        unit=unit,
-        stacked=stacked,
-        log=log,
-        share=share,
-        totals=totals,
-        width=width,
-        heading=heading,
-        name=name,
-    )
-
-
-def small_multiples(
-    panels: Panels,
-    series: Sequence[str],
-    *,
-    title: str,
-    unit: str,
-    stacked: bool = False,
-    log: bool = False,
-    share: bool = False,
-    totals: Sequence[Mark] = (),
-    width: int = 720,
-    heading: bool = True,
-    name: str = "",
-) -> str:
-    """A histogram for each panel, side by side where there is room, all on the same axis."""
+    panels = _panels(groups)
     made_of = (name, panels, series, title, unit, stacked, log, share, totals, width)
     frame = Frame(name_of("histogram", *made_of), width, title, heading)
     remarks = []
@@ -96,6 +68,11 @@ def small_multiples(
     if not any(is_finite(mark) for mark in drawing.marks):
         return sentence(frame, nothing_shown(drawing.marks))
     return _drawn(drawing, remarks)
+
+
+def _panels(groups: Sequence[Group] | Panels) -> Panels:
+    named = [one for one in groups if not isinstance(one, Group)]
+    return named or [("", [one for one in groups if isinstance(one, Group)])]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from portal.charts import Group, Mark, fitted, histogram, small_multiples
+from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.measuring import PER, per_inhabitant, share
 from portal.releases.browsing.tables import Tables, pick
@@ -69,7 +69,7 @@ class Chart:
                 (name, [replace(group, marks=(group.marks[n],)) for group in groups])
                 for n, name in enumerate(self.series)
             ]
-            return small_multiples(
+            return histogram(
                 panels,
                 [self.title],
                 title=self.title,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from portal.charts import Group, Mark, fitted, histogram, small_multiples
+from portal.charts import Group, Mark, fitted, histogram
 from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
 HIDDEN = Mark(None, note="too few devices")
@@ -211,7 +211,7 @@ def test_a_group_of_one_bar_is_one_link() -> None:
 
 def test_small_multiples_share_one_axis() -> None:
     panels = [(name, [Group("a", (Mark(size, 1.0),))]) for name, size in [("x", 10.0), ("y", 40.0)]]
-    svg = small_multiples(panels, ["n"], **ABOUT)
+    svg = histogram(panels, ["n"], **ABOUT)
     small, large = (float(bar["width"]) for bar in bars(svg))
     assert math.isclose(large / small, 4, rel_tol=0.01)
     assert {"x", "y"} <= set(words(svg))
