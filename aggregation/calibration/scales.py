@@ -16,6 +16,9 @@ from aggregation.protocol.part import Floats, Integers
 
 # The paper's.
 SCALE_QUANTILE: Final = 0.95
+# Devices that a slice has at least. Of fewer, the 95 % quantile is the largest of them: it would
+# say little of the others, and hand one device's own number to everybody.
+FEWEST: Final = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,12 +32,15 @@ class Scaled:
     slice_of: Integers
     # By slice (first axis) and metric.
     sizes: Floats
+    # Which slices have devices enough to be told by themselves.
+    is_known: NDArray[np.bool_]
 
     @classmethod
     def of(cls, proxy: Proxy, by: Sequence[str], *, quantile: float = SCALE_QUANTILE) -> Scaled:
         slicing, slice_of = proxy.slices(by)
-        sizes = _quantiles(proxy, slice_of, len(slicing), quantile)
-        return cls(proxy, tuple(by), slicing, slice_of, sizes)
+        found = _quantiles(proxy, slice_of, len(slicing), quantile)
+        is_known: NDArray[np.bool_] = ~np.isnan(found[:, 0])
+        return cls(proxy, tuple(by), slicing, slice_of, _filled(found), is_known)
 
     @property
     def by_row(self) -> Floats:
@@ -58,17 +64,21 @@ def rounded(value: float) -> float:
 
 
 def _quantiles(proxy: Proxy, slice_of: Integers, slices: int, quantile: float) -> Floats:
-    """Of a device's L1 in each slice, over devices that have it.
-
-    A slice that nobody has, or a metric that is 0 throughout it, gets the largest scale of that
-    metric: where nothing is known, noise is better than a bound that bites.
-    """
-    found = np.zeros((slices, len(proxy.metrics)))
+    """Of a device's L1 in each slice, over devices that have it; NaN where too few do."""
+    found = np.full((slices, len(proxy.metrics)), np.nan)
     for number in np.unique(slice_of).tolist():
         norms = _norms(proxy, slice_of == number)
-        found[number] = np.quantile(norms, quantile, axis=0)
-    largest = found.max(axis=0)
-    return np.where(found > 0, found, np.where(largest > 0, largest, 1.0))
+        if len(norms) >= FEWEST:
+            found[number] = np.quantile(norms, quantile, axis=0)
+    return found
+
+
+def _filled(found: Floats) -> Floats:
+    """A slice that too few have, or a metric that is 0 throughout it, gets the largest scale of
+    that metric: where nothing is known, noise is better than a bound that bites."""
+    known = np.where(found > 0, found, 0.0)
+    largest = known.max(axis=0)
+    return np.where(known > 0, known, np.where(largest > 0, largest, 1.0))
 
 
 def _norms(proxy: Proxy, rows: NDArray[np.bool_]) -> Floats:

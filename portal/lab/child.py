@@ -25,6 +25,9 @@ LOOK_SECONDS = 0.5
 _KILL_SECONDS = 2.0
 # Releases and sessions come first.
 _NICENESS = 10
+# Held by the thread while it is in the database, and by whoever forks: a process that is forked in
+# the middle of it would wait for ever for the locks that SQLite has in memory.
+_at_rest = threading.Lock()
 
 
 def run_in_child(*, study: Study, clock: Clock, is_draining: Callable[[], bool]) -> None:
@@ -52,20 +55,29 @@ def run_in_child(*, study: Study, clock: Clock, is_draining: Callable[[], bool])
 def live_with_parent(study_id: int) -> None:
     """In the child: signs of life as long as the worker lives and the study is to go on."""
     os.nice(_NICENESS)
+    rest, go_on = _at_rest.acquire, _at_rest.release
+    os.register_at_fork(before=rest, after_in_parent=go_on, after_in_child=go_on)
     thread = threading.Thread(target=_live, args=(study_id, os.getppid()), daemon=True)
     thread.start()
 
 
 def _live(study_id: int, parent: int) -> None:
-    while os.getppid() == parent:
-        with suppress(DatabaseError):
-            if not services.note_progress(study_id=study_id):
-                break
-        connection.close()
+    while os.getppid() == parent and _is_to_go_on(study_id):
         time.sleep(LOOK_SECONDS)
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(0)
+
+
+def _is_to_go_on(study_id: int) -> bool:
+    """A sign of life, and whether anybody wants it; a database that is away asks for patience."""
+    with _at_rest:
+        try:
+            return services.note_progress(study_id=study_id)
+        except DatabaseError:
+            return True
+        finally:
+            connection.close()
 
 
 def _is_running(study: Study) -> bool:

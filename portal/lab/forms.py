@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from portal.lab.given import SEEDS
 from portal.tasks.models import Task
 
 
@@ -22,13 +23,23 @@ class Several(forms.CharField):
             raise forms.ValidationError("Write numbers with commas between them.") from None
 
 
+def _devices(what: str, help_text: str, *, fewest: int = 10_000) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=what, initial=200_000, min_value=fewest, max_value=2_000_000, help_text=help_text
+    )
+
+
+def _seed(another: str) -> forms.IntegerField:
+    said = f"Another one is another {another}."
+    return forms.IntegerField(
+        label="Seed", initial=1, min_value=0, max_value=SEEDS - 1, help_text=said
+    )
+
+
 class ComparisonForm(forms.Form):
-    devices = forms.IntegerField(
-        label="Devices to fit on",
-        initial=200_000,
-        min_value=10_000,
-        max_value=2_000_000,
-        help_text="About 10,000 live in a region. A million take about two minutes for each ε.",
+    devices = _devices(
+        "Devices to fit on",
+        "About 10,000 live in a region. A million take a minute or two for each ε.",
     )
     epsilons = Several(
         float, label="ε", initial="0.25, 0.5, 1, 2, 4, 8, 16", help_text="The paper's whole figure."
@@ -41,26 +52,16 @@ class ComparisonForm(forms.Form):
 
 
 class ReachForm(forms.Form):
-    phones = forms.IntegerField(
-        label="Phones",
-        initial=200_000,
-        min_value=20_000,
-        max_value=2_000_000,
-        help_text="200,000 take about 15 seconds.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        initial=1,
-        min_value=0,
-        max_value=2**62,
-        help_text="Another one is another fleet.",
-    )
+    phones = _devices("Phones", "200,000 take about 15 seconds.", fewest=20_000)
+    seed = _seed("fleet")
 
 
 class CalibrationForm(forms.Form):
     task = forms.ModelChoiceField(
         label="Task",
-        queryset=Task.objects.none(),
+        queryset=Task.objects.exclude(state=Task.State.ENDED)
+        .filter(draft__isnull=False)
+        .order_by("name"),
         to_field_name="name",
         help_text="As its draft is now: its query, keys, metrics and ε.",
     )
@@ -74,25 +75,8 @@ class CalibrationForm(forms.Form):
             ("joint_clipping", "Joint Clipping"),
         ],
     )
-    devices = forms.IntegerField(
-        label="Devices to fit on",
-        initial=200_000,
-        min_value=10_000,
-        max_value=2_000_000,
-        help_text="A million take about five minutes, and fit best.",
-    )
-    seed = forms.IntegerField(
-        label="Seed",
-        initial=1,
-        min_value=0,
-        max_value=2**62,
-        help_text="Another one is another world of the same kind.",
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        tasks = Task.objects.exclude(state=Task.State.ENDED).filter(draft__isnull=False)
-        self.fields["task"].queryset = tasks.order_by("name")  # type: ignore[attr-defined]
+    devices = _devices("Devices to fit on", "A million take about five minutes, and fit best.")
+    seed = _seed("world of the same kind")
 
     def clean_task(self) -> str:
         """The draft's text: what is fitted stays what it was when it was asked for."""

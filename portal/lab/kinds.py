@@ -8,6 +8,7 @@ from typing import Any
 
 from aggregation.errors import Problem
 from portal.lab.models import Study
+from portal.lab.pieces import cores
 
 Parameters = dict[str, Any]
 Progress = Callable[[float], None]
@@ -36,14 +37,15 @@ def checked(kind: str, given: object) -> Parameters:
 
 
 def run(kind: str, parameters: Parameters, progress: Progress, cancelled: Cancelled) -> Any:
+    """On all cores: a study has low priority, so nobody waits for it."""
     if kind == Study.Kind.COMPARISON:
         from portal.lab.comparing import compare
 
-        return compare(parameters, progress, cancelled)
+        return compare(parameters, progress, cancelled, processes=cores())
     if kind == Study.Kind.CALIBRATION:
         from portal.lab.calibrating import calibrate
 
-        return calibrate(parameters, progress, cancelled)
+        return calibrate(parameters, progress, cancelled, processes=cores())
     from portal.lab.reaching import study_reach
 
     return study_reach(parameters, progress, cancelled)

@@ -14,6 +14,7 @@ BREAKS = {
     "Inside the heart": ("aggregation/protocol/windows.py", "import aggregation.mechanisms"),
     "Apps of the portal": ("portal/audit/selectors.py", "import portal.accounts.models"),
     "Noise is added": ("portal/collection/gathering.py", "import aggregation.release.noise"),
+    "Noise from a seed": ("portal/lab/using.py", "import portal.lab.comparing.seeded_noise"),
     "Of the shell": ("portal/tasks/forecast.py", "import devices_sim.fleet.reach"),
     "The core and the sessions": ("aggregation/core/__init__.py", "import tempfile"),
     "A phone knows the server": ("devices_sim/device/runtime.py", "import aggregation.sessions"),

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from aggregation.calibration.expecting import expected_error
-from aggregation.calibration.fitting import NAMES, fitted
+from aggregation.calibration.fitting import fitted
 from aggregation.calibration.proxy import Proxy, summed
 from aggregation.calibration.scales import Scaled, rounded
 from aggregation.calibration.weighing import Weights
@@ -30,6 +30,8 @@ _PLACES: Final = ("region", "country")
 _MOST_SLICES: Final = 120
 # What every fit is measured beside.
 _RIVAL: Final = "group_scaling_grid"
+# No fit: what the task has is measured as it is.
+AS_GIVEN: Final = "as given"
 
 Watch = Callable[[float], None]
 
@@ -80,7 +82,9 @@ def fit_task(
     scaled = Scaled.of(mine, _scale_by(task, mine))
     by = sliced_by(mine.cells)
     made = {
-        each: fitted(each, scaled, weights, epsilon=epsilon, rotate_by=by, watch=watch)
+        each: task.mechanism
+        if each == AS_GIVEN
+        else fitted(each, scaled, weights, epsilon=epsilon, rotate_by=by, watch=watch)
         for each in dict.fromkeys((_RIVAL, name))
     }
     tested = others or mine
@@ -117,12 +121,6 @@ def fit_task(
     )
 
 
-def checked_fit(name: str) -> str:
-    if name not in NAMES:
-        raise Problem(f"There is no fit {name!r}.", hint=f"There are {', '.join(NAMES)}.")
-    return name
-
-
 def sliced_by(cells: Cells) -> tuple[str, ...]:
     """Keys that are no places, as many as leave enough devices to each slice."""
     chosen: list[str] = []
@@ -148,13 +146,13 @@ def _count_metric(task: ClientTask) -> str:
 
 
 def _per_event(scaled: Scaled) -> dict[str, dict[str, float]]:
-    """Each metric per event, of slices that anybody has."""
+    """Each metric per event, of slices that enough devices have to be told by themselves."""
     proxy, slices = scaled.proxy, len(scaled.slicing)
     sums = [summed(scaled.slice_of, column, slices) for column in proxy.rows.values.T]
     found = {}
     for number, name in enumerate(scaled.slicing.names):
         events = sums[proxy.count][number]
-        if events > 0:
+        if events > 0 and scaled.is_known[number]:
             found[name] = {
                 metric: rounded(float(total[number] / events))
                 for metric, total in zip(proxy.metrics, sums, strict=True)

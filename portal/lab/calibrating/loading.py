@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from math import isfinite
+from typing import Any, Final
 
 import msgspec
 
+from aggregation.calibration.fitting import NAMES
 from aggregation.errors import Problem
 from aggregation.mechanisms import problems
 from aggregation.protocol.anonymization import Mechanism
@@ -17,6 +18,11 @@ from aggregation.protocol.server_config import ServerConfig
 from portal.lab.calibrating.provenance import Fitted, Provenance
 
 _MOST_BYTES = 2_000_000
+# Of a name or a sentence in a result.
+LONGEST: Final = 300
+# More than any honest number of a provenance: distances, devices, seeds.
+_LARGEST: Final = 1e12
+_UNREADABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _HINT = "Load what `manage.py calibrate` printed, whole and unchanged."
 
 
@@ -62,18 +68,43 @@ def _listed(keys: tuple[tuple[str, str], ...]) -> str:
 def _faults(found: Fitted) -> Iterator[str]:
     """What a type cannot say."""
     told = found.provenance
-    numbers = [told.epsilon, told.quality.mean, told.quality.best_scaling]
-    numbers += [*told.quality.by_metric.values()]
-    numbers += [value for row in told.per_event.values() for value in row.values()]
-    if not all(isfinite(number) for number in numbers) or told.epsilon <= 0:
+    if not all(0 <= number < _LARGEST for number in _numbers(told)) or told.epsilon <= 0:
         yield "A number of its provenance is none."
     if not re.fullmatch(r"[0-9a-f]{64}", told.data_sha256):
         yield "The hash of its data is no SHA-256."
-    if told.devices < 0 or set(told.quality.by_metric) != set(found.metrics):
+    if set(told.quality.by_metric) != set(found.metrics):
         yield "Its fit quality is not of its metrics."
-    if not 0 < len(told.source) <= 300:
+    if told.fit not in NAMES:
+        yield f"There is no fit {told.fit[:40]!r}."
+    if not told.source:
         yield "It does not say what it was fitted on."
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d(T\d\d)?", told.window):
+        yield f"{told.window[:40]!r} is no window."
     try:
         datetime.fromisoformat(told.date)
     except ValueError:
         yield f"{told.date[:40]!r} is no date."
+    for text in _texts(found.plain()):
+        if len(text) > LONGEST:
+            yield f"A name or sentence in it is longer than {LONGEST} characters."
+        elif _UNREADABLE.search(text):
+            yield f"There is a character that nobody can read in {text[:40]!r}."
+
+
+def _numbers(told: Provenance) -> Iterator[float]:
+    quality = told.quality
+    yield from (told.epsilon, told.devices, told.seed or 0)
+    yield from (quality.mean, quality.best_scaling, quality.least_devices)
+    yield from quality.by_metric.values()
+    for row in told.per_event.values():
+        yield from row.values()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All there are in plain values, names of fields included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for pair in value.items() for one in pair for text in _texts(one))
+    elif isinstance(value, list):
+        yield from (text for one in value for text in _texts(one))

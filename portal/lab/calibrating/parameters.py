@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
+from msgspec import UNSET
+
+from aggregation.calibration.fitting import NAMES
 from aggregation.errors import Problem
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_reading import read_spec
-from portal.lab.calibrating.fit import checked_fit
+from portal.lab import given as judged
 from portal.tasks.starting_points import starting_point, starting_points
 
 FEWEST, MOST = 3_000, 2_000_000
 FEWEST_PER_REGION, MOST_PER_REGION = 500, 100_000
+# The made-up world has 3,000 large regions; those to test on come on top.
+_MOST_REGIONS: Final = 2_000
 _LEAST_EPSILON, _LARGEST_EPSILON = 0.01, 64.0
 
 
@@ -31,20 +36,21 @@ class Parameters:
     @classmethod
     def of(cls, given: dict[str, Any]) -> Parameters:
         """From JSON; what is wrong is a sentence."""
-        if unknown := sorted(set(given) - set(cls.__dataclass_fields__)):
-            known = ", ".join(cls.__dataclass_fields__)
-            raise Problem(f"A calibration knows no {unknown[0]!r}.", hint=f"It knows {known}.")
+        judged.refuse_unknown(given, cls.__dataclass_fields__, "A calibration")
         if not isinstance(given.get("task"), str):
             raise Problem("A calibration needs a task.", hint="Give its spec, or a starting point.")
+        said = {**asdict(cls("")), **given}
         found = cls(
-            task=given["task"],
-            epsilon=checked_epsilon(given.get("epsilon")),
-            devices=_whole(given, "devices", FEWEST, MOST),
-            per_region=_whole(given, "per_region", FEWEST_PER_REGION, MOST_PER_REGION),
-            seed=_whole(given, "seed", 0, 2**31),
-            fit=checked_fit(str(given.get("fit", cls.fit))),
+            task=said["task"],
+            epsilon=checked_epsilon(said["epsilon"]),
+            devices=judged.whole(said["devices"], "devices", least=FEWEST, most=MOST),
+            per_region=judged.whole(
+                said["per_region"], "per_region", least=FEWEST_PER_REGION, most=MOST_PER_REGION
+            ),
+            seed=judged.seed(said["seed"]),
+            fit=judged.one_of(said["fit"], NAMES, "fit"),
         )
-        found.spec  # noqa: B018 - reads it, or says why not
+        found._check()
         return found
 
     @property
@@ -53,6 +59,19 @@ class Parameters:
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _check(self) -> None:
+        if self.spec.step is not UNSET:
+            raise Problem(
+                "A task with a built-in step has nothing to calibrate.",
+                hint="Calibrate the task whose sizes it counts.",
+            )
+        if self.devices / self.per_region > _MOST_REGIONS:
+            raise Problem(
+                f"{self.devices:,} devices, {self.per_region:,} in a region, live in more than "
+                f"{_MOST_REGIONS:,} regions.",
+                hint="Ask for fewer devices, or for more in a region.",
+            )
 
 
 def named_spec(task: str) -> Spec:
@@ -71,18 +90,4 @@ def named_spec(task: str) -> Spec:
 def checked_epsilon(value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Problem(f"ε is a number, not {repr(value)[:40]}.")
-    if not _LEAST_EPSILON <= value <= _LARGEST_EPSILON:
-        told = f"{_LEAST_EPSILON:g} to {_LARGEST_EPSILON:g}"
-        raise Problem(f"ε goes from {told}, not {repr(value)[:40]}.")
-    return float(value)
-
-
-def _whole(given: dict[str, Any], name: str, least: int, most: int) -> int:
-    value = given.get(name, getattr(Parameters, name))
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise Problem(
-            f"{name} is a whole number from {least:,} to {most:,}, not {repr(value)[:40]}."
-        )
-    return value
+    return judged.epsilon(value, least=_LEAST_EPSILON, largest=_LARGEST_EPSILON)

@@ -22,16 +22,15 @@ class EpsilonForm(forms.Form):
 class ScalesForm(EpsilonForm):
     """Slices are made of the task's keys that have few values."""
 
-    by = forms.MultipleChoiceField(
-        label="A scale for each",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Without any there is one scale per metric.",
-    )
-
     def __init__(self, *args: Any, keys: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["by"].choices = [(key, key) for key in keys]  # type: ignore[attr-defined]
+        self.fields["by"] = forms.MultipleChoiceField(
+            label="A scale for each",
+            choices=[(key, key) for key in keys],
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            help_text="Without any there is one scale per metric.",
+        )
 
 
 class ClipForm(EpsilonForm):

@@ -6,7 +6,7 @@ import pytest
 from aggregation.calibration.clips import clip_by_grid, clip_by_quantile, norms_of
 from aggregation.calibration.expecting import expected_error
 from aggregation.calibration.fitting import NAMES, fitted
-from aggregation.calibration.scales import Scaled
+from aggregation.calibration.scales import FEWEST, Scaled
 from aggregation.errors import Problem
 from aggregation.mechanisms import build_for
 from aggregation.protocol.anonymization import GroupScaling, JointClipping
@@ -22,9 +22,18 @@ def test_scales_are_quantiles_over_devices_that_have_the_slice():
 
 
 def test_a_slice_that_nobody_has_gets_the_largest_scale():
-    found = Scaled.of(tiny([(0, 3, 1.0)], [(0, 3, 1.0), (2, 2, 0.0)]), ("region", "activity"))
+    few, many = [(0, 3, 1.0)], [(0, 3, 1.0), (2, 2, 0.0)]
+    found = Scaled.of(tiny(few, *[many] * FEWEST), ("region", "activity"))
     assert found.named["b/driving"] == {"trips": 3.0, "km": 1.0}
     assert found.named["b/walking"] == {"trips": 2.0, "km": 1.0}
+    assert found.is_known.tolist() == [True, False, True, False]
+
+
+def test_no_scale_is_a_few_devices_own():
+    """One device less than needed, all of them with 7 trips: nothing of it is told."""
+    found = Scaled.of(tiny(*[[(0, 3, 1.0)]] * 40, *[[(3, 7, 9.0)]] * (FEWEST - 1)), ("activity",))
+    assert found.named["driving"] == {"trips": 3.0, "km": 1.0}
+    assert found.is_known.tolist() == [True, False]
 
 
 def test_a_quantile_bound_is_exceeded_by_as_many():

@@ -48,5 +48,5 @@ def test_it_stops_when_asked_to():
 
 
 def test_it_refuses_a_handful_of_phones():
-    with pytest.raises(Problem, match="20,000 to 2,000,000 phones, not 5"):
+    with pytest.raises(Problem, match="from 20,000 to 2,000,000, not 5"):
         study_reach({"phones": 5, "seed": 1})

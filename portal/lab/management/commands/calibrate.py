@@ -1,7 +1,6 @@
 """A mechanism's parameters for a task, fitted where the proxy data is."""
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ from aggregation.calibration.fitting import NAMES
 from aggregation.calibration.weighing import LEAST_DEVICES
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
+from portal.lab.calibrating.loading import LONGEST
 from portal.lab.calibrating.parameters import checked_epsilon, named_spec
 from portal.lab.calibrating.recorded import calibrate_events
 from portal.lab.calibrating.simulated import calibrate
 from portal.lab.calibrating.world import catalog
+from portal.lab.pieces import cores
 from portal.streams.selectors import installed_catalog
 
 
@@ -39,7 +40,7 @@ class Command(BaseCommand):
         add("--least-devices", type=int, default=LEAST_DEVICES, help="of a cell that counts (2000)")
         add("--devices", type=int, default=1_000_000, help="of the world (default 1000000)")
         add("--per-region", type=int, default=10_000, help="phones in a region (default 10000)")
-        add("--processes", type=int, default=os.cpu_count() or 1, help="that ask the devices")
+        add("--processes", type=int, default=cores(), help="that ask the devices")
         add("--seed", type=int, default=1, help="another one is another world of the same kind")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,6 +61,8 @@ def _recorded(options: dict[str, Any]) -> dict[str, Any]:
             "Proxy events need --kind and --source: whoever reviews the numbers sees them.",
             hint="For instance --kind public --source 'National travel survey 2023'.",
         )
+    if len(options["source"]) > LONGEST:
+        raise Problem(f"--source is a sentence of at most {LONGEST} characters.")
     return calibrate_events(
         options["events"],
         named_spec(_spec_text(options["task"])),

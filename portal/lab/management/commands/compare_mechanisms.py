@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from portal.lab.comparing.comparison import compare
 from portal.lab.comparing.parameters import PEOPLE
 from portal.lab.comparing.telling import lines
+from portal.lab.pieces import cores
 
 
 class Command(BaseCommand):
@@ -24,6 +25,7 @@ class Command(BaseCommand):
         add("--epsilon", type=float, nargs="+", default=[2.0], help="one or more (default 2)")
         add("--seed", type=int, nargs="+", default=[1], help="one or more populations (default 1)")
         add("--people", choices=PEOPLE, default=PEOPLE[0], help="whose travel (default travellers)")
+        add("--processes", type=int, default=cores(), help="that fit and test")
         add("--json", action="store_true", help="the errors as JSON; a list for several ε")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,6 +37,7 @@ class Command(BaseCommand):
                 "people": options["people"],
             },
             progress=_told if sys.stderr.isatty() else lambda share: None,
+            processes=options["processes"],
         )
         if options["json"]:
             found = result["results"]

@@ -20,6 +20,10 @@ from portal.tasks.starting_points import starting_point
 
 SMALL = {"task": "country-modal-split", "devices": 3000, "per_region": 1000}
 
+STEP = starting_point("weekly-trips").text + (
+    "step: {kind: slice_norms, by: [activity], lowest: {num_trips: 1}}\n"
+)
+
 
 @pytest.fixture(scope="module")
 def shares() -> list[float]:
@@ -130,6 +134,14 @@ def changed(result: dict[str, Any], path: str, value: object) -> str:
         ("provenance.epsilon", -1, "A number of its provenance is none"),
         ("provenance.quality.by_metric", {}, "not of its metrics"),
         ("provenance.more", 1, "no calibration's result"),
+        ("provenance.fit", "magic", "There is no fit 'magic'"),
+        ("provenance.window", "last week", "'last week' is no window"),
+        ("provenance.source", "A survey\x00", "a character that nobody can read"),
+        ("provenance.source", "s" * 301, "longer than 300"),
+        ("provenance.quality.mean", -1, "A number of its provenance is none"),
+        ("provenance.quality.mean", 1e300, "A number of its provenance is none"),
+        ("provenance.devices", 10**30, "no calibration's result|number of its provenance"),
+        ("provenance.seed", -5, "A number of its provenance is none"),
     ],
 )
 def test_what_is_malformed_is_refused(result, path, value, sentence):
@@ -155,7 +167,9 @@ def test_what_is_no_result_at_all_is_refused(text):
         ({"task": "weekly-trips", "per_region": 1}, "per_region is a whole number"),
         ({"task": "weekly-trips", "epsilon": "2"}, "ε is a number"),
         ({"task": "weekly-trips", "epsilon": 10**400}, "ε goes from 0.01 to 64"),
-        ({"task": "weekly-trips", "seed": 1.5}, "seed is a whole number"),
+        ({"task": "weekly-trips", "devices": 2_000_000, "per_region": 500}, "2,000 regions"),
+        ({"task": STEP}, "built-in step has nothing to calibrate"),
+        ({"task": "weekly-trips", "seed": 1.5}, "A seed is a whole number"),
         ({"task": "weekly-trips", "fit": "gaussian"}, "no fit 'gaussian'"),
         ({"task": "weekly-trips", "more": 1}, "knows no 'more'"),
     ],

@@ -80,6 +80,15 @@ def test_it_is_told_with_the_papers_figures_beside(result):
     assert any(row.startswith("Rotated") and "≤ 3 %" in row for row in told)
 
 
+def test_the_same_question_has_the_same_answer():
+    """To the last digit, in as many processes as one likes."""
+    asked = {"devices": 10_000, "mechanisms": ["group_scaling_q98", "budget_split"]}
+    first, again = (compare(asked, processes=processes) for processes in (1, 2))
+    assert first == again
+    other = compare({**asked, "seeds": [2]})
+    assert errors(other)["budget_split"] != errors(first)["budget_split"]
+
+
 def test_it_stops_when_asked_to():
     with pytest.raises(Stopped):
         compare({"devices": 10_000}, cancelled=lambda: True)
@@ -97,7 +106,7 @@ def test_the_world_is_another_population(capsys):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"devices": 10}, "10,000 to 2,000,000 devices, not 10"),
+        ({"devices": 10}, "from 10,000 to 2,000,000, not 10"),
         ({"devices": "many"}, "is a whole number"),
         ({"devices": True}, "is a whole number"),
         ({"epsilons": [0]}, "ε goes from 0.05 to 64"),
@@ -105,10 +114,13 @@ def test_the_world_is_another_population(capsys):
         ({"epsilons": [10**400]}, "ε goes from 0.05 to 64"),
         ({"epsilons": [[2]]}, "ε is a number"),
         ({"seeds": [10**30]}, "A seed is a whole number"),
-        ({"epsilons": []}, "1 to 12 values of ε"),
+        ({"epsilons": []}, "Values of ε: 1 to 12 of them, not 0"),
+        ({"epsilons": [2] * 500_000}, "1 to 12 of them, not 500,000"),
+        ({"mechanisms": []}, "Mechanisms: 1 to 5 of them, not 0"),
         ({"seeds": [-1]}, "A seed is a whole number"),
-        ({"seeds": list(range(11))}, "1 to 10 seeds"),
-        ({"people": "ants"}, "no people 'ants'"),
+        ({"seeds": list(range(11))}, "Seeds: 1 to 10 of them, not 11"),
+        ({"people": "ants"}, "no kind of people 'ants'"),
+        ({"people": ["world"]}, "no kind of people"),
         ({"mechanisms": ["gaussian"]}, "no mechanism 'gaussian'"),
         ({"epsilon": 2}, "knows no 'epsilon'"),
     ],
