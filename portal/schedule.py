@@ -15,6 +15,7 @@ def schedule(*, beat: float) -> dict[str, dict[str, Any]]:
             "pages.heartbeat": beat,
             "notifications.tell_of_new_entries": beat,
             "notifications.send_due_deliveries": beat,
+            "notifications.forget_old_events": 60 * beat,
             "tasks.advance_windows": beat,
             "tasks.extend_windows": 5 * beat,
             "collection.place_sessions": beat,

@@ -26,6 +26,10 @@ MAY_GROW: Final = {
     "collection_handover": "who took over from whom; no ids once it is over",
     "collection_partial": "which partials there were; no bodies once it is over",
     "collection_fleetcount": "counts of calls by week, for 53 weeks",
+    "notifications_event": "what people were told of, for 26 weeks",
+    "notifications_notification": "whom, for as long",
+    "notifications_delivery": "by which e-mails, for as long",
+    "notifications_email": "the newest 500 e-mails of the demo",
 }
 # A table that is not in the list may be larger by so many bytes, or by this factor.
 _SLACK_BYTES, _SLACK = 32_768, 1.4

@@ -5,6 +5,7 @@ import threading
 from celery import shared_task
 
 from portal.clock import civil_clock
+from portal.notifications import services
 from portal.notifications.sending import send_due_deliveries as send
 from portal.notifications.watching import tell_of_new_entries as tell
 
@@ -15,6 +16,11 @@ _sending = threading.Lock()
 @shared_task(name="notifications.tell_of_new_entries", ignore_result=True)
 def tell_of_new_entries() -> None:
     tell(clock=civil_clock())
+
+
+@shared_task(name="notifications.forget_old_events", ignore_result=True)
+def forget_old_events() -> None:
+    services.forget_old_events(clock=civil_clock())
 
 
 @shared_task(name="notifications.send_due_deliveries", ignore_result=True)

@@ -1,7 +1,7 @@
 """Telling people, and what they do with what they were told."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -13,6 +13,8 @@ from portal.notifications.models import Delivery, Event, Notification
 from portal.notifications.wording import body_of, own_path, title_of
 
 MACHINE = SystemClock()
+# What people were told of is in the audit log for good; here it is news.
+KEPT = timedelta(weeks=26)
 _NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
 
 
@@ -90,6 +92,17 @@ def retry_failed_deliveries(*, clock: Clock, actor: Person, machine: Clock = MAC
         retry_delivery(delivery=row, clock=clock, actor=actor, machine=machine)
         for row in failed.order_by("pk")
     )
+
+
+def forget_old_events(*, clock: Clock) -> int:
+    """Delete what people were told of half a year ago, whether they read it or not; says how much.
+
+    What is still to be sent stays until that is settled.
+    """
+    old = Event.objects.filter(civil_at__lte=clock.now() - KEPT)
+    queued = Delivery.objects.filter(state=Delivery.State.QUEUED).values("event_id")
+    deleted, _ = old.exclude(pk__in=queued).delete()
+    return deleted
 
 
 def email_is_on() -> bool:

@@ -1,5 +1,7 @@
 """Telling people: who gets what, in whose transaction, and with which words."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
@@ -8,7 +10,7 @@ from portal.accounts.models import Person
 from portal.audit.models import Entry
 from portal.notifications.models import Delivery, Event, Notification
 from portal.notifications.selectors import notifications_of, unread_count
-from portal.notifications.services import mark_all_read, mark_read
+from portal.notifications.services import KEPT, forget_old_events, mark_all_read, mark_read
 
 pytestmark = pytest.mark.databases
 
@@ -189,3 +191,20 @@ def test_telling_many_takes_as_many_queries_as_telling_one(
     with django_assert_max_num_queries(5):
         tell(*people)
     assert not Entry.objects.exists()
+
+
+def test_what_people_were_told_of_is_forgotten_after_half_a_year(person, tell, clock):
+    ada = person("analyst")
+    old, waiting = tell(ada), tell(ada)
+    old.deliveries.update(state=Delivery.State.SENT)
+    clock.advance(KEPT)
+    fresh = tell(ada)
+    clock.advance(-timedelta(seconds=1))
+    assert forget_old_events(clock=clock) == 0
+    clock.advance(timedelta(seconds=1))
+    assert forget_old_events(clock=clock) > 0
+    assert set(Event.objects.all()) == {waiting, fresh}, "what is to be sent stays"
+    assert set(Notification.objects.values_list("event", flat=True)) == {waiting.pk, fresh.pk}
+    waiting.deliveries.update(state=Delivery.State.FAILED)
+    forget_old_events(clock=clock)
+    assert Event.objects.get() == fresh
