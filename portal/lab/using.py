@@ -4,6 +4,7 @@ from is noted, so that whoever reviews the draft sees it."""
 from dataclasses import dataclass
 
 import msgspec
+from django.db import transaction
 
 from aggregation.clock import Clock
 from aggregation.compiler import Compiled, compile_spec
@@ -43,6 +44,7 @@ def drafts_for(*, study: Study, person: Person) -> list[Fits]:
     return sorted(found, key=lambda one: bool(one.reasons))
 
 
+@transaction.atomic
 def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> int:
     """The draft's new version. What it said of clip uncertainty was of other parameters: the
     calibration's own takes its place, or nothing."""
@@ -65,9 +67,17 @@ def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> 
     return saved.version
 
 
+def made_where(study: Study) -> str:
+    """For the reviewer: what was loaded says of itself what its maker wrote."""
+    if study.is_loaded:
+        who = study.asked_by.username
+        return f"elsewhere; loaded by {who} as study {study.pk}, and not computed here"
+    return f"in this lab, as study {study.pk}"
+
+
 def _note(study: Study, task: Task, text: str, actor: Person, clock: Clock) -> None:
     mechanism = read_spec(text).anonymization.mechanism
-    facts = {**(study.result or {})["provenance"], "study": study.pk}
+    facts = {**(study.result or {})["provenance"], "study": study.pk, "made": made_where(study)}
     note_provenance(mechanism=mechanism, facts=facts, actor=actor, clock=clock)
     used = [Change("task", None, task.name)]
     record(action="study.used", subject=study, actor=actor, clock=clock, changes=used)

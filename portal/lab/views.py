@@ -19,6 +19,7 @@ from portal.lab import selectors, services, using
 from portal.lab.drifting.reading import drifts
 from portal.lab.forms import FORMS, CompareForm, LoadForm
 from portal.lab.models import Study
+from portal.lab.on_devices.selectors import askable
 from portal.lab.services import STUDENTS
 from portal.lab.showing import page
 from portal.lab.showing.cells import as_csv, side_by_side
@@ -60,6 +61,7 @@ def study(request: PersonRequest, pk: int) -> HttpResponse:
         "study": found,
         "asked": page.asked(found),
         "took": page.took(found),
+        "may_cancel": services.may_cancel(found, request.user),
         "before": selectors.place_in_line(found) if found.state == Study.State.WAITING else 0,
         "others": selectors.alike(found)[:20],
         **page.shown(found),
@@ -165,8 +167,7 @@ def _both(form: Form) -> dict[str, Any]:
     if first.result is None or second.result is None:
         raise Problem("One of them has no result.")
     tables = side_by_side(first, second)
-    asked = list(zip(page.asked(first), page.asked(second), strict=False))
-    return {"first": first, "second": second, "tables": tables, "asked": asked}
+    return {"first": first, "second": second, "tables": tables, "asked": page.both(first, second)}
 
 
 def _lab(
@@ -179,6 +180,7 @@ def _lab(
         "forms": {
             kind: bound.get(kind) or form(auto_id=f"id_{kind}_%s") for kind, form in FORMS.items()
         },
+        "askable": askable(),
         "load_form": bound.get("load") or LoadForm(auto_id="id_load_%s"),
         "wrong": next(iter(bound), ""),
     }

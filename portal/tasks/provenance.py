@@ -20,6 +20,7 @@ from portal.tasks.models import Provenance, Revision
 _LABELS = {
     "kind": "Data",
     "source": "Source",
+    "made": "Made",
     "data_sha256": "Hash of the data",
     "seed": "Seed",
     "date": "Date",

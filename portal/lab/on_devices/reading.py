@@ -79,7 +79,7 @@ def result_from(
             "devices": about(fitted.devices),
             "epsilon_times_devices": about(_epsilon(calibration) * fitted.devices),
             "needed": ENOUGH,
-            "scales": _about_scales(scaled),
+            "scales": _about_scales(scaled, scales),
         },
     }
     return Result(mechanism, provenance)
@@ -106,10 +106,10 @@ def _in_order(norms: ScaledNorm, step: Step) -> Scales:
     return {name: {m: norms.scales[name][m] for m in step.metrics} for name in _slices(step)}
 
 
-def _about_scales(scaled: Calibration | None) -> str:
+def _about_scales(scaled: Calibration | None, present: Scales) -> str:
     if scaled is None:
         return "as the clip's task states them; from no release"
-    fitted = scales_from(scaled, {})
+    fitted = scales_from(scaled, present)
     if not fitted.thin:
         return "95 % quantiles, every slice read"
     places = ", ".join(f"{metric} in {name}" for name, metric in fitted.thin[:6])

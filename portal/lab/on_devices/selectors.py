@@ -5,6 +5,7 @@ same cells and metrics. So what its release tells is of the very numbers that th
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ from portal.lab.on_devices.asking import query_of
 from portal.releases.models import Release
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Draft, Revision, Task
+
+_HAS_STEP: Final = r"kind: (slice_norms|scaled_norm)"
+_MOST_LISTED: Final = 30
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,15 @@ def calibrations_of(subject: Subject) -> list[Calibration]:
     return [one for one in found if one is not None]
 
 
+def askable() -> list[Task]:
+    """Tasks whose sizes phones could tell: alive, and no calibrations themselves."""
+    alive = Task.objects.exclude(state=Task.State.ENDED).filter(draft__isnull=False)
+    return list(alive.exclude(draft__text__regex=_HAS_STEP).order_by("name")[:_MOST_LISTED])
+
+
 def drafts_of(subject: Subject) -> list[Task]:
     """Calibration tasks that were not submitted yet."""
-    texts = Draft.objects.filter(text__regex=r"kind: (slice_norms|scaled_norm)")
+    texts = Draft.objects.filter(text__regex=_HAS_STEP)
     unsent = texts.filter(task__revisions=None).exclude(task__state=Task.State.ENDED)
     drafts = unsent.select_related("task").order_by("-changed_at")
     return [draft.task for draft in drafts if _asks(draft.text, subject.query)]

@@ -28,6 +28,13 @@ def asked(study: Study) -> list[tuple[str, str]]:
     ]
 
 
+def both(first: Study, second: Study) -> list[tuple[str, str, str]]:
+    """The parameters of two studies by name; a loaded one was asked in other words."""
+    left, right = dict(asked(first)), dict(asked(second))
+    names = dict.fromkeys([*left, *right])
+    return [(name, left.get(name, "–"), right.get(name, "–")) for name in names]
+
+
 def took(study: Study) -> str:
     """How long it ran; nothing for one that did not, or still does."""
     if study.started_at is None or study.ended_at is None:

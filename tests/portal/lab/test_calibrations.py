@@ -73,6 +73,20 @@ def loaded(ada, clock):
 
 
 @pytest.fixture
+def made_here(ada, clock):
+    """As if the lab had computed it."""
+
+    def make(result):
+        asked = {"task": "weekly-trips"}
+        study = services.ask_for_study(kind="calibration", parameters=asked, actor=ada, clock=clock)
+        services.begin_study(study=study, clock=clock)
+        services.finish_study(study=study, result=result, clock=clock)
+        return study
+
+    return make
+
+
+@pytest.fixture
 def put(task, result, loaded, ada, clock):
     return lambda: using.put_into_draft(study=loaded(result), task=task, actor=ada, clock=clock)
 
@@ -109,6 +123,7 @@ def test_it_works(task, result, signed_in, ada):
     assert "Where the parameters come from" in page
     assert "A travel survey" in page
     assert "a" * 64 in page
+    assert f"loaded by ada as study {study.pk}, and not computed here" in page
     assert "expected error 1.40% (num_trips 1.40%" in page
     names = list(Entry.objects.values_list("action", flat=True))
     assert {"study.loaded", "study.used"} <= set(names)
@@ -116,6 +131,12 @@ def test_it_works(task, result, signed_in, ada):
 
 def edit(draft, **given):
     return {"text": draft.text, "version": draft.version, **given}
+
+
+def test_what_the_lab_computed_is_told_as_such(task, result, made_here, ada, clock):
+    study = made_here(result)
+    using.put_into_draft(study=study, task=task, actor=ada, clock=clock)
+    assert Provenance.objects.get().facts["made"] == f"in this lab, as study {study.pk}"
 
 
 def test_what_was_changed_by_hand_was_typed_by_hand(put, task, signed_in, clock):
@@ -153,6 +174,14 @@ def test_it_refuses_what_is_no_result(signed_in, text):
     answer = signed_in("analyst").post("/lab/load", {"text": text})
     assert answer.status_code == 400
     assert not Study.objects.exists()
+
+
+def test_two_stand_side_by_side_however_they_were_asked_for(result, loaded, made_here, signed_in):
+    """A loaded one has other parameters than one that was asked for: each by its name."""
+    here, there = made_here(result), loaded(result)
+    page = content(signed_in("analyst").get(f"/lab/side-by-side?first={here.pk}&second={there.pk}"))
+    assert '<th scope="row">Task</th><td>weekly-trips</td><td>–</td>' in page
+    assert '<th scope="row">Source</th><td>–</td><td>A travel survey</td>' in page
 
 
 def test_a_draft_that_cannot_be_read_is_told(task, result, loaded, ada, clock):

@@ -101,6 +101,14 @@ def test_a_study_under_way_is_asked_for_again_and_can_be_cancelled(signed_in, ma
     assert "over already" in content(client.post(f"/lab/{study.pk}/cancel", follow=True))
 
 
+def test_another_s_study_has_no_button_to_cancel_it(signed_in, made):
+    study, client = made(begun=True), signed_in("analyst")
+    assert "/cancel" not in content(client.get(f"/lab/{study.pk}"))
+    assert client.post(f"/lab/{study.pk}/cancel").status_code == 403
+    assert client.post(f"/api/v1/studies/{study.pk}/cancel").status_code == 403
+    assert Study.objects.get().state == Study.State.RUNNING
+
+
 def test_reach_is_shown_beside_the_paper(signed_in, made):
     page = content(signed_in("analyst").get(f"/lab/{made(result=REACH).pk}"))
     assert "87.4 %" in page

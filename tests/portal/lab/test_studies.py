@@ -53,8 +53,8 @@ def test_defaults_are_written_out(ask):
 @pytest.mark.parametrize(
     ("kind", "parameters", "sentence"),
     [
-        ("reach", {"phones": 1}, "20,000 to 2,000,000 phones, not 1"),
-        ("reach", {"phones": "many"}, "is a whole number from 0, not 'many'"),
+        ("reach", {"phones": 1}, "from 20,000 to 2,000,000, not 1"),
+        ("reach", {"phones": "many"}, "to 2,000,000, not 'many'"),
         ("reach", {"colour": 1}, "knows no 'colour'"),
         ("reach", [1], "a set of names and values"),
         ("comparison", {"epsilons": [1e9]}, "ε goes from"),
@@ -78,6 +78,16 @@ def test_a_person_has_a_few_under_way(ask, person, clock):
         ask()
     services.cancel_study(study=mine[0], actor=person("operator"), clock=clock)
     ask()
+
+
+def test_nobody_cancels_another_s_study_but_operators(ask, person, clock):
+    study = ask()
+    for role in ("analyst", "reviewer", "consumer"):
+        with pytest.raises(PermissionDenied):
+            services.cancel_study(study=study, actor=person(role), clock=clock)
+    assert Study.objects.get().state == Study.State.WAITING
+    services.cancel_study(study=study, actor=person("operator"), clock=clock)
+    assert Study.objects.get().state == Study.State.CANCELLED
 
 
 def test_all_people_have_a_few_more(ask, person):
@@ -126,7 +136,7 @@ def test_a_problem_becomes_its_sentence(ask, clock):
     study.parameters = {"phones": 7}
     working.work(study=study, clock=clock)
     study.refresh_from_db()
-    assert study.error.startswith("A study of reach has 20,000 to 2,000,000 phones, not 7.")
+    assert study.error.startswith("The number of phones is a whole number from 20,000")
 
 
 def test_our_own_mistakes_are_told_as_such(ask, clock):

@@ -11,8 +11,6 @@ import pytest
 from django.test import Client
 
 from aggregation.protocol.anonymization import GRID
-from aggregation.protocol.part import Floats
-from aggregation.protocol.steps import BUCKETS, LOWEST_SCALED, buckets_of
 from aggregation.release.noise import add_noise
 from portal.accounts.models import Person
 from portal.releases import running
@@ -22,40 +20,22 @@ from portal.tasks import services
 from portal.tasks.models import Draft, Revision, Task
 from tests.portal.collection import collecting as module
 from tests.portal.collection.conftest import collecting, keys, parts
+from tests.portal.lab.on_devices.crowd import crowd
+from tests.portal.releases.browsing.conftest import SPEC as TRIPS
 from tests.portal.tasks.conftest import PASSWORD
 
 __all__ = ["collecting", "keys", "parts"]
 
 NAME = "trips-by-region"
-SPEC = """\
-name: {name}
-description: Trips by region and activity
-streams: [trips]
-population: all
-window: {{unit: day, grace_hours: {grace}}}
-client_sql: |
-  SELECT region, activity, privacy_time_unit, COUNT(*) AS num_trips,
-         SUM(distance_km) AS distance_km
-  FROM trips GROUP BY region, activity, privacy_time_unit
-server_sql: |
-  SELECT region, activity, privacy_time_unit, SUM(num_trips) AS num_trips,
-         SUM(distance_km) AS distance_km
-  FROM device_results GROUP BY region, activity, privacy_time_unit
-aggregation:
-  {{min_contributions: 100, max_contributions: 400, max_session_minutes: 60, max_rows: 4}}
-anonymization:
-  epsilon: 0.2
-  mechanism: {{kind: joint_clipping, clip: 20}}
+# What it says of clip uncertainty is of its own bound, and gives way to that of a calibration.
+SPEC = TRIPS.replace("epsilon: 0.5", "epsilon: 0.2").replace(
+    "  suppression: {{max_relative_noise: 0.1}}",
+    """\
   clip_uncertainty:
     count: num_trips
     metrics: {{num_trips: {{random: 1}}, distance_km: {{random: 1}}}}
-    source: A survey
-publish: {{audience: public}}
-post_processing: emissions
-"""
-ACTIVITIES, METRICS = 9, 2
-# What the first activities have in the middle; the others are nobody's.
-MEDIANS = {0: (3.0, 4.0), 4: (9.0, 80.0), 5: (5.0, 30.0)}
+    source: A survey""",
+)
 
 
 @pytest.fixture
@@ -117,29 +97,6 @@ def crowded(monkeypatch: Any) -> None:
         return add_noise(report, recipe)
 
     monkeypatch.setattr(releases, "add_noise", filled)
-
-
-def crowd(cells: int) -> Floats:
-    """Devices by cell of a calibration."""
-    if cells == BUCKETS:
-        return histogram(norms(0.8, 0), LOWEST_SCALED) * 3
-    counts = np.zeros((ACTIVITIES, METRICS, BUCKETS))
-    for activity, medians in MEDIANS.items():
-        for metric, median in enumerate(medians):
-            counts[activity, metric] = histogram(norms(median, metric), LOWEST[metric]) / 2
-    return counts.ravel()
-
-
-# As `asking.lowest_edge` has them: 1/16, and a sixteenth of the low end of what is typical.
-LOWEST = (1 / 16, 1 / 64)
-
-
-def norms(median: float, seed: int) -> Floats:
-    return np.random.default_rng(seed).lognormal(np.log(median), 0.8, 100_000)
-
-
-def histogram(norms: Floats, lowest: float) -> Floats:
-    return np.bincount(buckets_of(norms, np.array(lowest)), minlength=BUCKETS).astype(float)
 
 
 @pytest.fixture

@@ -22,9 +22,11 @@ from portal.lab.on_devices.reading import scales_from
 from portal.lab.on_devices.selectors import calibrations_of, drafts_of, subject_of
 from portal.ledger.models import Charge
 from portal.streams.selectors import installed_catalog
+from portal.tasks import running
 from portal.tasks.models import Draft, Task
 from portal.tasks.provenance import provenance_of
-from tests.portal.lab.on_devices.conftest import LOWEST, MEDIANS, NAME, norms
+from tests.portal.lab.on_devices.conftest import NAME
+from tests.portal.lab.on_devices.crowd import LOWEST, MEDIANS, norms
 
 BUCKET = 2**0.25
 PAGE = f"/lab/on-phones/{NAME}"
@@ -74,6 +76,8 @@ def test_phones_answer_like_any_task_and_too_few_are_refused(
     assert 0 < abs(noise).max() < 50 * 2**20
     assert truth.sum() == pytest.approx(30 * 2**20, rel=1e-4)
     assert [(c.amount, c.state) for c in charges.all()] == [(250, "spent")]
+    assert running.end_if_over(task=revision.task, clock=clock)
+    assert Task.objects.get(pk=revision.task_id).state == "ended"
     (found,) = calibrations_of(subject_of(task))
     with pytest.raises(Problem, match=r"ε · N is about < 1,000, and 100,000 are needed"):
         scales_from(found, {})
