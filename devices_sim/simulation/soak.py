@@ -103,8 +103,7 @@ class _Year:
 
     def _rotate(self, step: list[str]) -> None:
         """At an operator's terminal; then phones are updated."""
-        for kind in KEY_KINDS:
-            self.system.operate("rotate_keys", kind, "--by", "operator", *step)
+        self.system.operate("rotate_keys", *KEY_KINDS, "--by", "operator", *step)
         self.fleet.update_phones()
 
     def _measure(self, moment: datetime) -> None:
@@ -140,7 +139,7 @@ class _Year:
     def _cleared(self) -> dict[str, Any]:
         """What is left, once everything has expired and there was time to clear it away."""
         self.system.clock.advance(_AFTERWARDS)
-        self.system.settle()
+        self.system.settle(with_files=True)
         deadline = time.monotonic() + _CLEARING_SECONDS
         while any((facts := self.system.ask("facts"))["left"].values()):
             if time.monotonic() > deadline:

@@ -52,14 +52,21 @@ class SoakSystem(System):
         found: dict[str, Any] = json.loads(answer)
         return found
 
-    def settle(self) -> float:
-        """Wait until all that is due by the clock is done. Tells when something is due next."""
+    def settle(self, *, with_files: bool = False) -> float:
+        """Wait until all that is due by the clock is done. Tells when something is due next.
+
+        Files of releases are made meanwhile: only who looks at them waits for them.
+        """
         deadline = time.monotonic() + _SETTLE_SECONDS
-        while (found := self.ask("due"))["waiting"]:
+        while True:
+            found = self.ask("due")
+            waiting = found["waiting"] + (found["unmade"] if with_files else [])
+            if not waiting:
+                break
             self.check()
             if time.monotonic() > deadline:
                 raise Problem(
-                    f"The system did not get done in time: {found['waiting'][:5]}.",
+                    f"The system did not get done in time: {waiting[:5]}.",
                     hint=f"See {self._log}.",
                 )
             time.sleep(_LOOK_SECONDS)

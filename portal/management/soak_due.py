@@ -24,7 +24,8 @@ def due(now: datetime) -> dict[str, Any]:
     unmade = Release.objects.filter(rendering=None).values_list("window__task__name", flat=True)
     waiting = [f"{row} is {row.state}" for row in rows.filter(late)]
     return {
-        "waiting": waiting + [f"files of {name}" for name in unmade],
+        "waiting": waiting,
+        "unmade": [f"files of {name}" for name in unmade],
         "open": [(row.task.name, row.window) for row in rows.filter(state=_State.GRACE)],
         "next": min((moment.timestamp() for moment in _moments(now)), default=1e12),
     }

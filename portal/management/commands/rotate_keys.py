@@ -1,4 +1,4 @@
-"""Rotate a signing key from the command line: announce the next one, later sign with it."""
+"""Rotate signing keys from the command line: announce the next one, later sign with it."""
 
 from typing import Any
 
@@ -25,16 +25,21 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("kind", choices=list(_NAMES))
+        parser.add_argument("kind", nargs="+", choices=list(_NAMES))
         parser.add_argument("--by", required=True, help="the username of the operator who does it")
         step = parser.add_mutually_exclusive_group()
         step.add_argument("--announce", action="store_true", help="publish the next key first")
         step.add_argument("--leaked", action="store_true", help="trust no earlier key any more")
 
     def handle(
-        self, *args: Any, kind: str, by: str, announce: bool, leaked: bool, **_: Any
+        self, *args: Any, kind: list[str], by: str, announce: bool, leaked: bool, **_: Any
     ) -> None:
-        operator, name = _operator(by), _NAMES[kind]
+        operator = _operator(by)
+        for each in kind:
+            self._step(each, operator, announce=announce, leaked=leaked)
+
+    def _step(self, kind: str, operator: Person, *, announce: bool, leaked: bool) -> None:
+        name = _NAMES[kind]
         before = key_id(kept_secrets.trusted_keys(name)[0])
         key = kept_secrets.announce(name) if announce else _rotated(name, leaked=leaked)
         action = "key.announced" if announce else "key.rotated"

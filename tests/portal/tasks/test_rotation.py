@@ -67,6 +67,14 @@ def test_devices_can_know_the_next_key_before_it_signs(keys, olga, client, capsy
     assert json.loads(capsys.readouterr().out) == told
 
 
+def test_several_kinds_are_rotated_at_once(keys, olga):
+    kinds = ("approval", "worker", "release")
+    call_command("rotate_keys", *kinds, "--by", "olga", "--announce")
+    call_command("rotate_keys", *kinds, "--by", "olga")
+    kept = sorted(path.name for path in keys.iterdir())
+    assert kept == sorted(f"{kind}-key{end}" for kind in kinds for end in ("", ".earlier"))
+
+
 def test_a_key_nobody_announced_does_not_sign(keys, olga):
     old = signing.approval_public_key().public_bytes_raw()
     with pytest.raises(Problem, match="devices would not know it"):
