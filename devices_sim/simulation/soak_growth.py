@@ -35,6 +35,7 @@ MAY_GROW: Final = {
 _SLACK_BYTES, _SLACK = 32_768, 1.4
 # Memory of a process may grow by so much from the first quarter to the last.
 _FAT_KILOBYTES, _FAT = 16_000, 1.15
+_WARM_WEEKS, _FEWEST_WEEKS = 3, 8
 
 
 def swollen(sizes: Mapping[int, Mapping[str, Any]]) -> list[str]:
@@ -64,15 +65,17 @@ class Memory:
 
 
 def memory_growth(memory: Mapping[int, Mapping[str, int]]) -> dict[str, Memory]:
-    """The first week is left out: caches fill, code is loaded."""
-    weeks = sorted(memory)[1:]
-    quarter = max(1, len(weeks) // 4)
+    """The first weeks are left out: caches fill, code is loaded. Few weeks tell nothing."""
+    weeks = sorted(memory)[_WARM_WEEKS:]
+    if len(weeks) < _FEWEST_WEEKS:
+        return {}
+    quarter = len(weeks) // 4
     return {
         name: Memory(
             median(memory[week].get(name, 0) for week in weeks[:quarter]),
             median(memory[week].get(name, 0) for week in weeks[-quarter:]),
         )
-        for name in sorted(memory[weeks[-1]] if weeks else ())
+        for name in sorted(memory[weeks[-1]])
     }
 
 

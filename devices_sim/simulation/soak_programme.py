@@ -92,16 +92,16 @@ class _Calendar:
 
 def _tasks(calendar: _Calendar) -> Iterator[Act]:
     part, before, during = calendar.part, calendar.before, calendar.during
-    pause = max(1, len(calendar.weeks) // 26)
+    pause, days = max(1, len(calendar.weeks) // 26), len(calendar.weeks) // 26
     yield Act(before(0), What.START, SPLIT, "1")
     yield Act(before(0), What.START, QUALITY, "1")
     yield Act(before(part(1)), What.START, CYCLING, "1.5")
     yield Act(before(part(1)), What.START, RUSH, "0.1")
     yield Act(before(part(2)), What.CHANGE, SPLIT, "1.1")
-    # 1.1 + 1.5 are taken of 4, and perhaps 7 × 0.1.
+    # 1.1 + 1.5 are taken of 4.
     yield Act(during(part(2)), What.START, LENGTHS, "2", is_refused=True)
     yield Act(during(part(2), day=4), What.CHANGE, LENGTHS, "0.5")
-    yield Act(during(min(part(1) + 2, part(3) - 1), day=5), What.END, RUSH)
+    yield Act(during(part(1) + days, day=3), What.END, RUSH)
     yield Act(during(part(3)), What.PAUSE, QUALITY)
     yield Act(during(part(3) + pause), What.RESUME, QUALITY)
     # 1.1 + 1.5 + 0.5 are taken of 4.
@@ -112,7 +112,7 @@ def _tasks(calendar: _Calendar) -> Iterator[Act]:
     yield Act(during(part(6), day=4), What.END, LENGTHS)
     yield Act(before(part(7)), What.START, RUSH_AGAIN, "0.1")
     last = len(calendar.weeks) - 1
-    yield Act(during(min(part(7) + 2, last), day=4), What.END, RUSH_AGAIN)
+    yield Act(during(part(7) + days, day=3), What.END, RUSH_AGAIN)
     after = calendar.weeks[last].end + timedelta(hours=12)
     yield from (Act(after, What.END, task) for task in (SPLIT, QUALITY, CYCLING, GREEDY))
 

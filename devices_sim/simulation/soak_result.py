@@ -115,11 +115,15 @@ class SoakResult:
         why = ", ".join(grown) or "all but those that must are as large as they were"
         yield Check("tables that grow and must not", len(grown), why)
         found = memory_growth(self.diary.memory)
-        told = ", ".join(
+        why = ", ".join(
             f"{name} {each.first / 1000:.0f} → {each.last / 1000:.0f} MB"
             for name, each in found.items()
         )
-        yield Check("processes whose memory grows", sum(m.grows for m in found.values()), told)
+        yield Check(
+            "processes whose memory grows",
+            sum(m.grows for m in found.values()),
+            why or "too few weeks to tell",
+        )
 
     def _counting_checks(self) -> Iterator[Check]:
         windows = self.windows

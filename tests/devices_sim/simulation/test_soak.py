@@ -181,6 +181,10 @@ def test_a_table_that_grows_without_a_reason_shows() -> None:
     assert swollen(sizes) == ["django_session"]
 
 
+def test_few_weeks_tell_nothing_of_memory() -> None:
+    assert memory_growth({week: {"jobs": 90_000 * week} for week in range(8)}) == {}
+
+
 def test_memory_that_grows_shows() -> None:
     grown = memory_growth({week: {"web": 90_000, "jobs": 9_000 * week} for week in range(1, 13)})
     assert [name for name, each in grown.items() if each.grows] == ["jobs"]
