@@ -14,9 +14,11 @@ from portal.releases.browsing.best import first_view
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
-from portal.releases.browsing.history import latest, strip, tables_before
+from portal.releases.browsing.history import Viewer, latest, strip, tables_before
+from portal.releases.browsing.leading import leading
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
 from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.taking_part import took_part
 from portal.releases.finding import find_release, find_whole_release
 from portal.releases.following import is_following
 from portal.releases.models import Release
@@ -59,13 +61,14 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     context, tables = opened(request, find_release(request.user, task, window), "release")
     if tables is not None:
         try:
-            _in_words(request, context, tables)
-            view = View.parse(request.GET, tables) if request.GET else first_view(tables)
-            context |= {
-                "view": view,
-                "chart": chart_of(view, tables),
-                **chart_choices(tables, view),
+            earlier = tables_before(request.user, tables.shown.release)
+            context |= _in_words(tables, earlier) | {
+                "took_part": sentence_on_who_took_part(request.user, tables, earlier)
             }
+            view = View.parse(request.GET, tables) if request.GET else first_view(tables)
+            chart = chart_of(view, tables)
+            context |= {"view": view, "chart": chart, **chart_choices(tables, view)}
+            context["leading"] = leading(chart, tables, earlier)
         except Problem as problem:
             return _with_problem(request, context, tables, problem)
     return render(request, _part(request, "releases/release.html", "releases/_chart.html"), context)
@@ -192,13 +195,16 @@ def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict
     return found
 
 
-def _in_words(request: HttpRequest, context: dict[str, Any], tables: Tables) -> None:
-    earlier = tables_before(request.user, tables.shown.release)
+def _in_words(tables: Tables, earlier: Tables | None) -> dict[str, Any]:
     found = [headline(metric, tables, earlier) for metric in tables.metrics]
-    context["headlines"] = [one for one in found if one.is_shown]
-    if not context["headlines"]:
-        context["headlines"] = of_places(tables, earlier)
-        context["no_total"] = found[0].sentence
+    shown = [one for one in found if one.is_shown]
+    if shown:
+        return {"headlines": shown}
+    return {"headlines": of_places(tables, earlier), "no_total": found[0].sentence}
+
+
+def sentence_on_who_took_part(viewer: Viewer, tables: Tables, earlier: Tables | None) -> str:
+    return took_part(viewer, tables.shown.release, earlier.shown.release if earlier else None)
 
 
 def _with_problem(

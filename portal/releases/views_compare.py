@@ -12,6 +12,7 @@ from portal.releases.browsing.comparing import Side, compare
 from portal.releases.browsing.history import before, latest, rendered, tasks_with_files
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.taking_part import took_part
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
@@ -64,7 +65,15 @@ def _compared(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "shares": shares,
         "found": found,
         "title": title,
+        "took_part": _who(request, first, second),
     }
+
+
+def _who(request: HttpRequest, first: Release, second: Release) -> str:
+    if first == second:
+        return ""
+    than = f"in {second.window.as_window().label}"
+    return took_part(request.user, first, second, than=than)
 
 
 def _release(

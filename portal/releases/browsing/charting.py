@@ -42,7 +42,8 @@ class Chart:
     unit: str
     # The keys, as heads of the table's first columns.
     heads: tuple[str, ...]
-    # By value of the first key, one line per series.
+    # By value of the first key, one line per series; the values themselves, and as they are named.
+    values: tuple[str, ...]
     labels: tuple[str, ...]
     series: tuple[str, ...]
     lines: tuple[tuple[Line, ...], ...]
@@ -116,6 +117,7 @@ class _Charting:
             title=self._title(),
             unit=self._unit(),
             heads=tuple(key for key in (view.by, view.second) if key),
+            values=tuple(firsts),
             labels=tuple(self._names(view.by)(one) for one in firsts),
             series=tuple(name(one) for one in series) or (self._title(),),
             lines=lines,

@@ -104,6 +104,12 @@ class View:
         said["log"] = "1" if self.log else ""
         return urlencode({name: value for name, value in said.items() if value})
 
+    @property
+    def held_query(self) -> str:
+        """The metric and what is held, for the page of one of its places."""
+        held = {field_name(key): value for key, value in self.where.items() if key != COUNTRY}
+        return urlencode({"metric": self.metric, **held})
+
     def but(self, **changes: object) -> View:
         return replace(self, **changes)  # type: ignore[arg-type]
 

@@ -20,6 +20,7 @@ from portal.releases.browsing.history import (
     tasks_with_files,
 )
 from portal.releases.browsing.tables import Found, Tables
+from portal.releases.browsing.taking_part import took_part
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.streams import selectors as streams
@@ -90,6 +91,12 @@ class Told:
         return headline(
             self.metric, self.tables, self.earlier, where=self.where, place=self.subject.name
         )
+
+    @property
+    def took_part(self) -> str:
+        """What to bear in mind beside a change."""
+        then = self.earlier.shown.release if self.earlier else None
+        return took_part(self.viewer, self.release, then, place=self.subject.name)
 
     def headlines(self) -> list[Headline]:
         """Of each metric; where none is shown, of each value of the first free key that is."""

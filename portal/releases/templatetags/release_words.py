@@ -12,6 +12,7 @@ from portal.ledger.templatetags.ledger_words import epsilon
 from portal.releases.browsing.change import Change
 from portal.releases.models import Release
 from portal.releases.reading import Number
+from portal.releases.signing import read_card
 from portal.tasks.templatetags.task_words import civil
 
 register = template.Library()
@@ -81,6 +82,12 @@ def changed(change: Change | None) -> SafeString | str:
 def utc(text: str) -> SafeString | str:
     """A moment of a card, which writes it as text."""
     return civil(datetime.fromisoformat(text))
+
+
+@register.filter
+def metrics_of(release: Release) -> str:
+    """`num_trips, distance_km`: what its numbers are of, as its card says."""
+    return ", ".join(read_card(release.card).metrics)
 
 
 @register.simple_tag

@@ -1,0 +1,74 @@
+"""Which row comes first and how sure that is; and that a change may be one of who takes part."""
+
+import re
+
+from django.test import Client
+
+from portal.collection.models import Reach
+from portal.releases.browsing.taking_part import UNKNOWN
+from portal.tasks.models import TaskWindow
+from tests.portal.releases.browsing.conftest import FIRST, MUNICH, PLACES, SECOND
+from tests.portal.releases.browsing.test_browsing_pages import AT, TASK, words
+
+CYCLING = f"{AT}?metric=distance_km&by=region&activity=cycling"
+
+
+def test_the_first_and_the_next_are_told_with_their_difference(client, released):
+    said = words(client.get(f"{CYCLING}&measure=person"))
+    assert "comes first with" in said
+    assert "km per 1,000 inhabitants, then" in said
+    assert "The difference between the two is larger than the noise." in said
+    assert "that is 2.0 times as much as the day before; the change is larger" in said
+    assert "where more people take part, it comes out higher" in said
+
+
+def test_it_leads_to_the_place_with_the_same_choice(client, released):
+    page = client.get(CYCLING).content.decode()
+    (place,) = re.findall(r'/places/(\d+)\?metric=distance_km&amp;activity=cycling">', page)
+    assert int(place) in PLACES
+    assert client.get(f"/places/{place}?metric=distance_km&activity=cycling").status_code == 200
+
+
+def test_the_first_window_has_no_change(client, released):
+    said = words(client.get(CYCLING.replace(SECOND, FIRST)))
+    assert "comes first with" in said
+    assert "the day before" not in said
+    assert UNKNOWN not in said
+
+
+def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):
+    assert "comes first" not in words(client.get(f"{CYCLING}&sort=name"))
+    assert "comes first" not in words(client.get(f"{AT}?by=activity&second=country"))
+
+
+def test_guests_are_told_that_who_takes_part_is_not_released(released):
+    _reached(FIRST, 26_000)
+    _reached(SECOND, 24_000)
+    for address in (AT, f"/places/{MUNICH}", f"/releases/compare?task={TASK}"):
+        said = words(Client().get(address))
+        assert UNKNOWN in said, address
+        assert "24,000" not in said
+
+
+def test_people_with_a_role_see_how_many_took_part(client, released):
+    _reached(FIRST, 26_000)
+    _reached(SECOND, 24_000)
+    told = "24,000 phones took part, and 26,000 the day before: about 8 % fewer."
+    assert told in words(client.get(AT))
+    place = words(client.get(f"/places/{MUNICH}"))
+    assert told in place
+    assert "How many of them were in Munich is not released." in place
+    compared = words(client.get(f"/releases/compare?task={TASK}"))
+    assert "and 26,000 in 2026-11-17: about 8 % fewer." in compared
+
+
+def test_counts_below_a_thousand_are_not_compared(client, released):
+    _reached(FIRST, 0)
+    _reached(SECOND, 24_000)
+    assert UNKNOWN in words(client.get(AT))
+
+
+def _reached(window: str, contributed: int) -> None:
+    row = TaskWindow.objects.get(task__name=TASK, window=window)
+    told = {"contributed": contributed, "active": 40_000}
+    Reach.objects.update_or_create(window=row, defaults=told)
