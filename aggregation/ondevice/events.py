@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -48,14 +48,17 @@ class StreamLoader:
         self._pick = _picker([event_columns(stream).index(name) for name in own])
         self._stamps = [_STAMPS[name] for name in stamps]
 
-    def rows(self, events: Iterable[Event], window: Window) -> Iterator[Row]:
+    def rows(self, events: Iterable[Event], window: Window) -> list[Row]:
         """Rows of the events that lie in the window, stamped with it."""
         (start, end), stamp = window.span, window.id
         pick, stamps = self._pick, self._stamps
-        for event in events:
-            if start <= event.time < end:
-                row = (stamp, *pick(event.values))
-                yield (*row, *[mark(event) for mark in stamps]) if stamps else row
+        if not stamps:
+            return [(stamp, *pick(row)) for time, _, row in events if start <= time < end]
+        return [
+            (stamp, *pick(event.values), *[mark(event) for mark in stamps])
+            for event in events
+            if start <= event.time < end
+        ]
 
 
 def _picker(places: list[int]) -> Callable[[Row], Row]:

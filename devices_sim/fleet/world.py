@@ -7,7 +7,7 @@ the weeks last asked about; see `draws` for why a block is made at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -193,7 +193,9 @@ class World:
     def _offsets(self, block: int) -> NDArray[np.int64]:
         return self.places.utc_offset[self._block_homes(block)].astype(np.int64)
 
-    def _without_network(self, phone: int) -> list[Span]:
+    def _without_network(self, phone: int) -> Sequence[Span]:
+        if not self.scenario.outages:
+            return self.unusual(phone).offline
         country, hour = self.population(phone), 3600.0
         starts = [(o, self.week_0 + o.start_hours * hour) for o in self.scenario.outages]
         spans = [(start, start + o.hours * hour) for o, start in starts if o.country == country]
