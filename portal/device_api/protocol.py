@@ -16,9 +16,10 @@ from typing import Any
 
 from uvicorn.config import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from uvicorn.server import ServerState
 
+from portal.device_api.patience import PatientProtocol
 from portal.device_api.plain import Plain, plain_request
 
 # Requests of one connection that may be under way at a time; further ones are read later.
@@ -34,7 +35,7 @@ class _Turn:
         self.said: bytes | None = None
 
 
-class DeviceProtocol(HttpToolsProtocol):
+class DeviceProtocol(PatientProtocol):
     # Whether the full reader is amid a request.
     _is_amid = False
     # It was told to stop, and does once everyone is answered.
@@ -73,6 +74,8 @@ class DeviceProtocol(HttpToolsProtocol):
 
     def _go_on(self, data: bytes) -> None:
         at, self._used = 0, self.loop.time()
+        if self._timer is not None:
+            self._stop_waiting()
         while at < len(data) and (request := self._next(data, at)) is not None:
             at = request.end
         if self.timeout_keep_alive_task is None:

@@ -34,7 +34,7 @@ def _replies(connection: socket.socket, count: int, *, head: bool) -> list[RawRe
     found: list[RawReply] = []
     data = b""
     while len(found) < count:
-        reply, rest = _parsed(data, head=head)
+        reply, rest = parsed(data, head=head)
         if reply is not None:
             found.append(reply)
             data = rest
@@ -49,7 +49,7 @@ def _replies(connection: socket.socket, count: int, *, head: bool) -> list[RawRe
     return found
 
 
-def _parsed(data: bytes, *, head: bool) -> tuple[RawReply | None, bytes]:
+def parsed(data: bytes, *, head: bool) -> tuple[RawReply | None, bytes]:
     top, found, rest = data.partition(b"\r\n\r\n")
     if not found:
         return None, data
@@ -60,5 +60,5 @@ def _parsed(data: bytes, *, head: bool) -> tuple[RawReply | None, bytes]:
         return None, data
     status = int(first.split()[1])
     if status == 100:  # the server asks for the body
-        return _parsed(rest, head=head)
+        return parsed(rest, head=head)
     return RawReply(status, headers, rest[:length]), rest[length:]

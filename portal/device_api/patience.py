@@ -1,0 +1,117 @@
+"""Connections that ask for too much: heads without an end, requests that never come, floods.
+
+uvicorn reads a head of any length, waits for the rest of a request for ever, and takes in whatever
+is sent ahead while an answer is on its way: whoever can reach the port could fill the memory with
+one connection, or hold thousands of them. So each request has a length and a time in which it has
+to arrive, and only so many may be sent ahead. What is usual, a request that is here as a whole,
+costs two comparisons.
+
+It is imported before Django is set up.
+"""
+
+from asyncio import Transport
+from asyncio.events import TimerHandle
+from typing import ClassVar
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+# At a time: a flood of small requests is seen before all of it is taken in.
+_SLICE = 1 << 16
+
+
+class PatientProtocol(HttpToolsProtocol):
+    # Machine seconds in which a request has to be here, with its body.
+    arrival_seconds: ClassVar[float] = 60.0
+    # Bytes: cookies, a token and a long address take a tenth of it.
+    longest_head: ClassVar[int] = 1 << 16
+    # What follows the chunks of a body counts as well.
+    most_headers: ClassVar[int] = 1000
+    # The longest body that is read anywhere, sent in chunks of a few bytes.
+    longest_request: ClassVar[int] = 8_000_000
+    # Requests sent ahead; browsers and phones send none.
+    most_ahead: ClassVar[int] = 64
+
+    _timer: TimerHandle | None = None
+    # The request that is counted, by its scope, and what has come of it since it was first seen.
+    _counted: object = None
+    _size = 0
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if len(data) <= _SLICE:
+            super().data_received(data)
+            self._look(len(data))
+            return
+        for start in range(0, len(data), _SLICE):
+            if self.transport.is_closing():
+                return
+            part = data[start : start + _SLICE]
+            super().data_received(part)
+            self._look(len(part))
+
+    def _look(self, size: int) -> None:
+        cycle = self.cycle
+        if len(self.pipeline) > self.most_ahead:
+            self._end(b"")
+        elif cycle is not None and cycle.scope is self.scope and not cycle.more_body:
+            self._stop_waiting()
+        elif self._counted is self.scope:
+            self._size += size
+            self._measure()
+        else:
+            # What came before may have been other requests.
+            self._counted, self._size = self.scope, 0
+            if self._timer is None:
+                self._wait()
+
+    def _measure(self) -> None:
+        in_head = self.cycle is None or self.cycle.scope is not self.scope
+        if len(self.headers or ()) > self.most_headers:
+            self._end(_refusal(431, "The request has too many headers."))
+        elif self._size > (self.longest_head if in_head else self.longest_request):
+            self._end(_refusal(431 if in_head else 413, "The request is too long."))
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(self.arrival_seconds, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        """Unless an answer is on its way: whoever reads a long one may have sent half a request."""
+        self._timer = None
+        if self._is_answering():
+            self._wait()
+        else:
+            self._end(_refusal(408, "The request took too long to arrive."))
+
+    def _is_answering(self) -> bool:
+        cycle = self.cycle
+        return cycle is not None and not cycle.more_body and not cycle.response_complete
+
+    def _end(self, answer: bytes) -> None:
+        cycle = self.cycle
+        begun = cycle is not None and cycle.response_started and not cycle.response_complete
+        if not (begun or self.pipeline or self.transport.is_closing()):
+            self.transport.write(answer)
+        self.transport.close()
+
+
+def _refusal(status: int, sentence: str) -> bytes:
+    lines = (
+        b"content-type: text/plain; charset=utf-8",
+        b"content-length: %d" % len(sentence),
+        b"connection: close",
+        b"",
+        sentence.encode(),
+    )
+    return STATUS_LINE[status] + b"\r\n".join(lines)

@@ -1,0 +1,24 @@
+"""The server's protocol in a hurry, and an application that says how much of a body it has read."""
+
+from typing import Any
+
+from portal.device_api.protocol import DeviceProtocol
+
+
+class Impatient(DeviceProtocol):
+    arrival_seconds = 0.4
+
+
+async def application(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] != "http":
+        return
+    read, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        read, more = read + len(message["body"]), message["more_body"]
+    body = b"%d" % read
+    headers = [(b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

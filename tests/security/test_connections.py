@@ -1,0 +1,147 @@
+"""Whatever a connection does, it costs the server little memory, and its place not for long."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.parts import eventually
+from tests.portal.device_api.front_end import PROTOCOL, UNPROXIED, running_uvicorn
+from tests.portal.device_api.raw_http import exchange, request
+
+APPLICATION = "tests.security.impatient:application"
+MEGABYTE = 1_000_000
+GET = request("GET", "/", b"")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[int, int]]:
+    """A port and a process id, with the limits of the real server."""
+    with running_uvicorn(APPLICATION, *PROTOCOL, *UNPROXIED) as (port, process):
+        yield port, process.pid
+
+
+@pytest.fixture(scope="module")
+def hurried() -> Iterator[int]:
+    """A port, where a request has 0.4 s to arrive."""
+    quick = ("--http", "tests.security.impatient:Impatient")
+    with running_uvicorn(APPLICATION, *quick, *UNPROXIED) as (port, _):
+        yield port
+
+
+def memory(pid: int) -> int:
+    """Bytes of a process that are in memory."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+def flood(port: int, head: bytes, piece: bytes, most: int) -> bytes:
+    """Send pieces until the server hangs up; what it said. Fails if it reads all of them."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with suppress(OSError):
+            connection.sendall(head)
+            for _ in range(most // len(piece)):
+                connection.sendall(piece)
+            pytest.fail(f"The server has read {most:,} bytes.")
+        with suppress(OSError):
+            return connection.recv(1000)
+    return b""
+
+
+HEADS = {
+    "many headers": (b"GET / HTTP/1.1\r\n", b"a: b\r\n" * 1000),
+    "one header": (b"GET / HTTP/1.1\r\na: ", b"b" * 6000),
+    "a header's name": (b"GET / HTTP/1.1\r\n", b"b" * 6000),
+    "an address": (b"GET /", b"b" * 6000),
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_a_head_without_an_end_is_refused(server: tuple[int, int], kind: str) -> None:
+    port, pid = server
+    before = memory(pid)
+    said = flood(port, *HEADS[kind], 40 * MEGABYTE)
+    assert said[:12] in (b"", b"HTTP/1.1 431")  # nothing, where it was reset before it was read
+    assert memory(pid) - before < 10 * MEGABYTE
+
+
+TAILS = {
+    "trailers": b"0\r\n" + b"a: b\r\n" * 1000,
+    "extensions": b"1;" + b"b" * 6000,
+}
+
+
+@pytest.mark.parametrize("kind", TAILS)
+def test_what_stands_around_chunks_has_an_end(server: tuple[int, int], kind: str) -> None:
+    port, pid = server
+    before = memory(pid)
+    head = request("POST", "/", b"", ("Transfer-Encoding", "chunked"), length=False)
+    piece = b"a: b\r\n" * 1000 if kind == "trailers" else b"b" * 6000
+    flood(port, head + TAILS[kind], piece, 80 * MEGABYTE)
+    assert memory(pid) - before < 40 * MEGABYTE
+
+
+def test_a_flood_of_requests_sent_ahead_is_refused(server: tuple[int, int]) -> None:
+    port, pid = server
+    before = memory(pid)
+    flood(port, b"", b"GET / HTTP/1.1\r\n\r\n" * 3000, 40 * MEGABYTE)
+    assert memory(pid) - before < 40 * MEGABYTE
+
+
+def test_some_requests_sent_ahead_are_answered(server: tuple[int, int]) -> None:
+    assert len(exchange(server[0], GET * 40, replies=40)) == 40
+
+
+def test_a_usual_head_may_be_long(server: tuple[int, int]) -> None:
+    headers = [(f"Cookie-{n}", "x" * 1000) for n in range(50)]
+    (reply,) = exchange(server[0], request("GET", "/", b"", *headers))
+    assert reply.status == 200
+
+
+def test_a_long_body_is_no_long_head(server: tuple[int, int]) -> None:
+    (reply,) = exchange(server[0], request("POST", "/", bytes(3 * MEGABYTE)))
+    assert reply.body == b"3000000"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"\r\n", b"GET / HT", GET[:-2], request("POST", "/", b"abc")[:-1]],
+    ids=["nothing", "a blank line", "half a line", "half a head", "half a body"],
+)
+def test_a_request_that_does_not_come_is_given_up(hurried: int, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", hurried), timeout=15) as connection:
+        connection.sendall(sent)
+        said = connection.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 408 ")
+    assert said.endswith(b"The request took too long to arrive.")
+
+
+def test_one_that_drips_is_given_up(hurried: int) -> None:
+    """Each byte comes in time, the whole does not."""
+    with socket.create_connection(("127.0.0.1", hurried), timeout=15) as connection:
+        began = time.monotonic()
+
+        def drip() -> bool:
+            try:
+                connection.sendall(b"a")
+            except OSError:
+                return True
+            return False
+
+        connection.sendall(b"GET / HTTP/1.1\r\na: ")
+        eventually(drip, within=15)
+        assert time.monotonic() - began < 15
+
+
+def test_one_after_the_other_has_its_own_time(hurried: int) -> None:
+    connection = HTTPConnection("127.0.0.1", hurried, timeout=15)
+    connection.connect()
+    kept, began = connection.sock, time.monotonic()
+    while time.monotonic() - began < 1.0:
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"0"
+        assert connection.sock is kept
+    connection.close()
