@@ -19,6 +19,7 @@ from aggregation.errors import Problem
 from devices_sim.simulation.soak_programme import STARTING_POINTS, Act, What
 
 _ANSWER_SECONDS: Final = 120.0
+_FEW: Final = 20
 _REVISION: Final = re.compile(r'href="/review/(\d+)')
 _SEEN: Final = re.compile(r'name="seen" value="([0-9a-f]{64})"')
 # The ledger's own sentence.
@@ -101,10 +102,12 @@ class People:
                 raise Problem(f"Nobody of the portal does this: {act}.")
 
     def _spec(self, act: Act) -> str:
-        """A starting point at another price, under another name, and with a week of grace."""
+        """A starting point at another price, under another name, and with a week of grace. Sums
+        over few phones are stored: a soak has few, and is about what is stored."""
         text: str = self._texts[STARTING_POINTS[act.task]]
         text = re.sub(r"^name: .*$", f"name: {act.task}", text, count=1, flags=re.MULTILINE)
         text = re.sub(r"epsilon: [0-9.]+", f"epsilon: {act.epsilon}", text, count=1)
+        text = text.replace("aggregation: {", f"aggregation: {{min_contributions: {_FEW}, ")
         return re.sub(r"grace_hours: \d+", "grace_hours: 168", text, count=1)
 
     def _submit_and_approve(self, task: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -204,10 +203,11 @@ def test_it_works(folder: Path, size: str) -> None:
     """The whole programme: at everyday size through six weeks, at full size through a year."""
     devices, count = ("5000", "52") if size == "full" else ("150", "6")
     command = ["simulate", "--scenario", "soak", "--devices", devices, "--weeks", count]
+    # It has a data folder of its own, whatever the settings of whoever calls it say.
+    env = {**clean_environment(), "MAYFLY_DATA": str(folder.with_name("not-this-one"))}
     done = subprocess.run(
         [sys.executable, "manage.py", *command, "--data", str(folder), "--json"],
-        cwd=ROOT, env={**clean_environment(), "MAYFLY_DATA": os.devnull}, capture_output=True,
-        text=True, timeout=4 * 3600, check=False,
+        cwd=ROOT, env=env, capture_output=True, text=True, timeout=4 * 3600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     found = json.loads(done.stdout)
@@ -219,8 +219,6 @@ def test_it_works(folder: Path, size: str) -> None:
         "The task was paused during this window.",
         "The task was ended during this window.",
     } <= (set(found["windows_skipped"]))
-    units = {len(window["window"]) for window in found["windows"]}
     tasks = {window["task"] for window in found["windows"]}
-    assert units == {10}
     assert {"soak-split", "soak-quality", "soak-cycling", "soak-rush", "soak-lengths"} <= tasks
     assert found["bad_updates_sent"]
