@@ -19,7 +19,7 @@ from aggregation.errors import Problem
 from devices_sim.simulation.soak_programme import STARTING_POINTS, Act, What
 
 _ANSWER_SECONDS: Final = 120.0
-_FEW: Final = 20
+_FEW: Final = 100
 _REVISION: Final = re.compile(r'href="/review/(\d+)')
 _SEEN: Final = re.compile(r'name="seen" value="([0-9a-f]{64})"')
 # The ledger's own sentence.

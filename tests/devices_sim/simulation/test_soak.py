@@ -201,7 +201,7 @@ def folder(prepared_data: Path, tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.solo
 def test_it_works(folder: Path, size: str) -> None:
     """The whole programme: at everyday size through six weeks, at full size through a year."""
-    devices, count = ("5000", "52") if size == "full" else ("150", "6")
+    devices, count = ("5000", "52") if size == "full" else ("250", "6")
     command = ["simulate", "--scenario", "soak", "--devices", devices, "--weeks", count]
     # It has a data folder of its own, whatever the settings of whoever calls it say.
     env = {**clean_environment(), "MAYFLY_DATA": str(folder.with_name("not-this-one"))}
