@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from aggregation.protocol.steps import DEVICES
 from portal.releases.browsing import words
 from portal.releases.browsing.best import first_view
 from portal.releases.browsing.change import Change
@@ -17,12 +18,15 @@ _VERBS = {
     "num_trips": "made {amount} trips",
     "duration_min": "spent {amount} on the way",
     "co2e_kg": "emitted {amount}",
+    # Of a calibration.
+    DEVICES: "took part with {amount} phones, each counted once, by how much it has",
 }
 _WITH_ACTIVITY = {
     "distance_km": "{did} {amount}",
     "num_trips": "made {amount} trips by {activity}",
     "duration_min": "spent {amount} {activity}",
     "co2e_kg": "emitted {amount} by {activity}",
+    DEVICES: "had {amount} phones counted by how much {activity} they have",
 }
 
 
@@ -57,6 +61,11 @@ def headline(
         where_ = f" of {who}" if place else ""
         sentence = f"{start} the number for {name}{where_} is not shown. {why}"
         return Headline(metric, sentence, "", None, is_shown=False)
+    if now.number.value == 0 and now.number.half_width == 0:
+        # No noise can leave that: it was multiplied by a factor of 0.
+        unit = tables.unit(metric)
+        nothing = f"{start} {who} had 0 {unit} of {spoken(metric, unit)}: the factor for it is 0."
+        return Headline(metric, nothing, "", None, is_shown=True)
     said = f"{start} {who} {_did(metric, tables, held, now)}"
     change = _change(metric, earlier, held, now)
     if earlier is not None and metric in earlier.metrics:
@@ -92,7 +101,7 @@ def of_places(
 
 def _did(metric: str, tables: Tables, held: Mapping[str, str], now: Found) -> str:
     unit, activity = tables.unit(metric), held.get("activity", "")
-    amount = words.amount(now.number, "" if metric == "num_trips" else unit)
+    amount = words.amount(now.number, "" if metric in ("num_trips", DEVICES) else unit)
     verbs = _WITH_ACTIVITY if activity else _VERBS
     if metric not in verbs:
         rest = f", {activity}" if activity else ""

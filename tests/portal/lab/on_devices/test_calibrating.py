@@ -21,6 +21,7 @@ from portal.lab.on_devices import services
 from portal.lab.on_devices.reading import scales_from
 from portal.lab.on_devices.selectors import calibrations_of, drafts_of, subject_of
 from portal.ledger.models import Charge
+from portal.releases import running as rendering
 from portal.streams.selectors import installed_catalog
 from portal.tasks import running
 from portal.tasks.models import Draft, Task
@@ -92,6 +93,9 @@ def test_two_releases_give_a_mechanism(task, approved, released, client):
     assert f"{NAME}-scales" in client.get(PAGE).content.decode()
     released(approved(f"{NAME}-scales"), "2026-11-22T00:00:00")
     assert "Draft the task for the clip" in client.get(PAGE).content.decode()
+    rendering.render_releases()
+    said = client.get(f"/releases/{NAME}-scales/2026-11-19").content.decode()
+    assert "phones, each counted once, by how much it has." in said
 
     asked = client.post(f"{PAGE}/clip", {"epsilon": "0.5", "scales": f"{NAME}-scales"})
     assert asked["Location"] == f"/tasks/{NAME}-clip/edit"
