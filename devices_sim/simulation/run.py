@@ -2,7 +2,8 @@
 
 The clock stands still while phones do what they have to do, then moves on to the hour in which one
 has something to do again. Where the server has something to do (a window ends, a window is
-due) it is waited for: in real life it has hours for what has seconds here.
+due) it is waited for: in real life it has hours for what has seconds here. Only a release is made
+while phones live on.
 """
 
 from __future__ import annotations
@@ -36,15 +37,14 @@ def simulate(plan: Plan, progress: Progress) -> Result:
     system = System(plan)
     progress.say(f"preparing {plan.data}")
     system.prepare(populations_of(plan))
-    with system:
-        system.await_ready()
+    with system, Fleet(plan) as fleet:
         progress.say(f"{plan.scenario.phones:,} phones of the scenario {plan.scenario.name}")
-        with Fleet(plan) as fleet:
-            lived = time.monotonic()
-            _live(plan, system, fleet, progress)
-            seconds = time.monotonic() - lived
-            progress.say("comparing with what really happened")
-            result = _result(plan, system, fleet, seconds)
+        system.await_ready()
+        lived = time.monotonic()
+        _live(plan, system, fleet, progress)
+        seconds = time.monotonic() - lived
+        progress.say("comparing with what really happened")
+        result = _result(plan, system, fleet, seconds)
     result.all_seconds = time.monotonic() - began
     return result
 
@@ -68,7 +68,10 @@ def _live(plan: Plan, system: System, fleet: Fleet, progress: Progress) -> None:
         moment = _next_moment(plan, moment, last.next_due)
         system.check()
         system.clock.set(moment)
-        _await_system(plan, system, moment, progress)
+        _await_system(plan, system, moment)
+    for window in plan.windows:
+        system.await_release(window)
+        progress.say(f"released {window.id}")
 
 
 def give_time(before: Stepped, last: Stepped, began: float) -> None:
@@ -87,11 +90,11 @@ def _next_moment(plan: Plan, moment: datetime, due: float) -> datetime:
     return min(later, *stops)
 
 
-def _await_system(plan: Plan, system: System, moment: datetime, progress: Progress) -> None:
+def _await_system(plan: Plan, system: System, moment: datetime) -> None:
+    """A release goes on while phones live on, as long as none of them can send for it any more."""
     for window in plan.windows:
         if moment == window.end + GRACE:
-            system.await_release(window)
-            progress.say(f"released {window.id}")
+            system.await_closing(window)
         if moment == window.end:
             system.await_offers(window)
 

@@ -130,7 +130,9 @@ async def _answering(order: Order, line: Connection) -> None:
     rng = Random(order.scenario.seed * 1000 + order.index)  # noqa: S311 - wake-ups are no secret
     # Hostile phones make the server hang up on whoever shares a connection with them.
     ahead = 1 if order.scenario.hostile.share else _AHEAD
-    async with parts_at(order.url, catalog=catalog, clock=clock, rng=rng, ahead=ahead) as parts:
+    async with parts_at(
+        order.url, catalog=catalog, clock=clock, rng=rng, patient=True, ahead=ahead
+    ) as parts:
         numbers = numbers_of(world.phones, order.index, order.of)
         fleet = SteppedFleet(
             world, parts, start=order.start, numbers=numbers.tolist(), tasks=order.tasks

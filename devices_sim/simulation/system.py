@@ -100,6 +100,14 @@ class System(AbstractContextManager["System"]):
             f"offer {window.id}",
         )
 
+    def await_closing(self, window: Window) -> None:
+        """Until no phone is offered the window any more: its release may begin."""
+        self._until(
+            lambda: asyncio.run(_is_closed(self._plan.url, self._plan.tasks, window.id)),
+            _NOTICE_SECONDS,
+            f"close {window.id}",
+        )
+
     def await_release(self, window: Window) -> None:
         """Until the files of all tasks' releases are there."""
         folders = [self.release_folder(task, window) for task in self._plan.tasks]
@@ -186,6 +194,14 @@ async def are_offered(url: str, tasks: Sequence[str], window: str, population: s
             request = AssignmentRequest(version=VERSION, population=population, tasks=wanted)
             given = (await api.assignments(request, Meter())).assignments
             return all(isinstance(each, Assigned) and window in each.windows for each in given)
+    return False
+
+
+async def _is_closed(url: str, tasks: Sequence[str], window: str) -> bool:
+    with contextlib.suppress(NotReached):
+        async with connected(url) as api:
+            offers = await api.check_in(CheckIn(version=VERSION, population="all"), Meter())
+            return not any(o.task in tasks and window in o.windows for o in offers.tasks)
     return False
 
 

@@ -22,11 +22,16 @@ class Watched:
     handed_over: dict[_Key, tuple[str, bytes]] = field(default_factory=dict)
 
     def look(self) -> None:
-        for session, window, ids in Receipts.objects.values_list("session", "window", "ids"):
-            self.receipts.setdefault((session, window), bytes(ids))
+        """Often, so only receipts that are new are read: those of many phones are megabytes."""
+        for receipts in Receipts.objects.filter(pk__in=self._new_receipts()):
+            self.receipts[receipts.session_id, receipts.window_id] = bytes(receipts.ids)
         rows = HandOver.objects.exclude(ids=None)
         for session, window, to, held in rows.values_list("session", "window", "successor", "ids"):
             self.handed_over.setdefault((session, window), (to, bytes(held or b"")))
+
+    def _new_receipts(self) -> list[int]:
+        rows = Receipts.objects.values_list("pk", "session", "window")
+        return [pk for pk, *key in rows if tuple(key) not in self.receipts]
 
     def counted(self) -> dict[int, list[bytes]]:
         """Window → the ids that are in its sum, each 8 bytes, as often as they are in it."""
