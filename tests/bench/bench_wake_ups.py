@@ -52,6 +52,8 @@ from tests.portal.device_api.front_end import (
 from tests.portal.device_api.signed import signed_task
 
 PHONES, AT_ONCE, ROUNDS, CALLS = 400, 64, 15, 4
+# As the phones of a simulation.
+AHEAD = 16
 NEXT = WEEK.next()
 CATALOG = shipped_catalog(regions=[str(n) for n in range(1001, 1013)], countries=["DE", "FR"])
 CLOCK = ManualClock(WEEK.start)
@@ -88,7 +90,7 @@ def figures() -> Iterator[Figure]:
             {**signed_task(peer, keys, before, WEEK), "task": "last-week"},
         )
         CLOCK.set(NEXT.end + timedelta(hours=1))
-        api = HttpApi(Http(f"http://127.0.0.1:{front_end.port}"))
+        api = HttpApi(Http(f"http://127.0.0.1:{front_end.port}", ahead=AHEAD))
         costs = _costs(
             {
                 "wake-up": lambda: runner.run(_all_woken(api, pins, library, blob)),
