@@ -48,7 +48,7 @@ class StatementsBody(msgspec.Struct, frozen=True):
 def read_body(request: HttpRequest, form: type[Body]) -> Body:
     try:
         return msgspec.json.decode(request.body, type=form)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Problem("This is not what the editor sends.", hint="Load the page again.") from None
 
 
