@@ -84,4 +84,8 @@ def nice_step(rough: float) -> float:
 
 
 def _plain(value: float) -> str:
-    return f"{round(value, 10) + 0.0:,.10g}".replace("-", "−")
+    """Without an exponent, however small or large."""
+    written = f"{round(value, 10) + 0.0:,.10g}"
+    if "e" in written:
+        written = f"{value:,.10f}".rstrip("0").rstrip(".")
+    return written.replace("-", "−")

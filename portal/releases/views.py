@@ -62,9 +62,9 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     if tables is not None:
         try:
             earlier = tables_before(request.user, tables.shown.release)
-            context |= _in_words(tables, earlier) | {
-                "took_part": sentence_on_who_took_part(request.user, tables, earlier)
-            }
+            context["took_part"] = sentence_on_who_took_part(request.user, tables, earlier)
+            if not request.headers.get("HX-Request"):  # a form asks for the chart alone
+                context |= _in_words(tables, earlier)
             view = View.parse(request.GET, tables) if request.GET else first_view(tables)
             chart = chart_of(view, tables)
             context |= {"view": view, "chart": chart, **chart_choices(tables, view)}

@@ -6,8 +6,6 @@ from django.conf import settings
 from django.urls import reverse
 
 from portal.audit.models import Entry
-from portal.collection.overview import LOST_WITHIN
-from portal.pages.moments import in_words
 from portal.pages.overview.finding import Finding, Findings, Seen, Source
 from portal.releases.models import Attempt, Release
 from portal.releases.selectors import due_windows, releases_to_render
@@ -108,12 +106,13 @@ def no_slot(seen: Seen) -> Findings:
     found = seen.sessions
     if not found.waiting:
         return
+    taken = f"All {found.slots} places for sessions are taken" if found.slots else "There is none"
     yield Finding(
         kind="no-slot",
         weight="bad",
         title=f"No slot is free for {', '.join(found.waiting[:3])}",
-        meaning=f"All {found.slots} places for sessions are taken. Devices of these tasks are told "
-        "to come back; when their windows are due, they are released without them.",
+        meaning=f"{taken}. Devices of these tasks are told to come back; when their windows are "
+        "due, they are released without them.",
         remedy="Start another session worker, or give the running ones more slots.",
         link=reverse("sessions"),
         link_words="Sessions and workers",
@@ -146,8 +145,7 @@ def lost_sessions(seen: Seen) -> Findings:
         yield Finding(
             kind="sessions-lost",
             weight="info",
-            title=f"{count:,} session{'s' if count > 1 else ''} died within the last "
-            f"{in_words(LOST_WITHIN)}",
+            title=f"{count:,} session{'s' if count > 1 else ''} died within the last day",
             meaning="What they held was lost with their memory. Devices that find no receipt send "
             "again while the window is open; nothing is counted twice.",
             remedy="If there are more each day, look at the log of the session workers.",

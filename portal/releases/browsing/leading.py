@@ -29,8 +29,9 @@ class Leading:
     value: str
     name: str
     sentence: str
-    # Compared with the window before; empty if there is none.
+    # Compared with the window before; empty if there is none. Whether it is more than noise.
     change: str
+    is_clear: bool
     caveat: str
 
 
@@ -43,11 +44,13 @@ def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | N
     if lines[0].number.value is None:
         return None
     following = next((one for one in lines[1:] if one.number.value is not None), None)
+    change, said = _since(chart, lines[0].number, tables, earlier)
     return Leading(
         value=chart.values[0],
         name=chart.labels[0],
         sentence=_first(chart.labels[0], lines[0], following, chart.unit),
-        change=_since(chart, lines[0].number, tables, earlier),
+        change=said,
+        is_clear=bool(change and change.is_clear),
         caveat=PER_INHABITANT if view.measure == "person" else "",
     )
 
@@ -64,17 +67,19 @@ def _first(name: str, line: Line, following: Line | None, unit: str) -> str:
     return f"{said} The difference between the two is within the noise: either may be first."
 
 
-def _since(chart: Chart, now: Number, tables: Tables, earlier: Tables | None) -> str:
+def _since(
+    chart: Chart, now: Number, tables: Tables, earlier: Tables | None
+) -> tuple[Change | None, str]:
     """Shares have no change: whatever else changes moves them."""
     view = chart.view
     held = {**view.where, view.by: chart.values[0]}
     if view.by == tables.region_key and COUNTRY not in tables.own_keys:
         held.pop(COUNTRY, None)  # the place lies in it anyhow
     if earlier is None or view.measure == "share" or not earlier.has(view.metric, held):
-        return ""
+        return None, ""
     then = earlier.one(view.metric, held)
     if then is None:
-        return ""
+        return None, ""
     before = then.number
     if view.measure == "person":
         place = chart.values[0] if view.by == tables.region_key else view.where[tables.region_key]
@@ -82,5 +87,5 @@ def _since(chart: Chart, now: Number, tables: Tables, earlier: Tables | None) ->
     change, name = Change.between(before, now), chart.labels[0]
     than = earlier_period(tables.shown.release)
     if change is None:
-        return f"Of {than} the number for {name} is not shown, so there is no comparison."
-    return f"For {name} that is {words.compared(change, than)}."
+        return None, f"Of {than} the number for {name} is not shown: there is no comparison."
+    return change, f"For {name} that is {words.compared(change, than)}."

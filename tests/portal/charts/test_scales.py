@@ -59,3 +59,10 @@ def test_no_change_is_in_the_middle_of_a_diverging_ramp() -> None:
     assert ramp.colour(0.0) == "d4"
     assert ramp.limits == tuple(-one for one in reversed(ramp.limits))
     assert ramp.words[0].startswith("−")
+
+
+def test_ticks_are_written_without_exponents() -> None:
+    from portal.charts.scales import _plain
+
+    written = [_plain(value) for value in (0.00005, -0.000025, 0.1, 0.0, 2500.0, 3e10)]
+    assert written == ["0.00005", "−0.000025", "0.1", "0", "2,500", "30,000,000,000"]

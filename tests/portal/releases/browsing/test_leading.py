@@ -72,3 +72,9 @@ def _reached(window: str, contributed: int) -> None:
     row = TaskWindow.objects.get(task__name=TASK, window=window)
     told = {"contributed": contributed, "active": 40_000}
     Reach.objects.update_or_create(window=row, defaults=told)
+
+
+def test_what_a_factor_of_0_makes_of_it_is_told_as_such(client, released):
+    said = words(client.get(f"/places/{MUNICH}?activity=cycling"))
+    assert "had 0 kg CO₂e of emissions: the factor for it is 0." in said
+    assert "0 ± 0" not in said
