@@ -93,6 +93,11 @@ def folder(name: str, default: str, *, shown: str = "") -> Path:
     return path
 
 
+def folder_if_named(name: str, *, shown: str) -> Path | None:
+    named = _read(name, "folder", "", shown=shown)
+    return folder(name, named, shown=shown) if named else None
+
+
 def url(name: str, default: str, schemes: tuple[str, ...], *, shown: str = "") -> str:
     value = _read(name, "address " + " or ".join(f"{s}://" for s in schemes), default, shown=shown)
     if value and urlsplit(value).scheme not in schemes:
@@ -124,6 +129,19 @@ def refuse_unknown() -> None:
             )
 
 
+# A machine that loses power or its network says nothing. Each side gives the other up within half
+# a minute: else locks of a transaction that was under way would be held for hours.
+_GONE_PEERS = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+    "options": "-c idle_in_transaction_session_timeout=60s -c tcp_keepalives_idle=10s "
+    "-c tcp_keepalives_interval=5s -c tcp_keepalives_count=3 -c tcp_user_timeout=25s",
+}
+
+
 def database(address: str) -> dict[str, Any]:
     """Django's description of a database from postgresql://user:password@host:port/name?option."""
     parts = urlsplit(address)
@@ -140,11 +158,15 @@ def database(address: str) -> dict[str, Any]:
         # A socket folder travels as ?host=/path, as in libpq.
         "HOST": options.pop("host", unquote(parts.hostname or "")),
         "PORT": str(parts.port or ""),
+        # A connection that the database has dropped, such as at its restart, is noticed and made
+        # anew before it is used.
+        "CONN_HEALTH_CHECKS": True,
         # Bound on the server, a failing statement's values stay out of PostgreSQL's log.
         "OPTIONS": {
             "server_side_binding": True,
             # Requests run in threads of their own, which take a connection for their time.
             "pool": {"min_size": 1, "max_size": 20, "timeout": 5},
+            **_GONE_PEERS,
             **options,
         },
     }

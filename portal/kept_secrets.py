@@ -16,6 +16,8 @@ from django.conf import settings
 from aggregation.errors import Problem
 
 _BYTES = 32
+# The folder of the keys of partials.
+PARTIALS = "partials"
 
 
 def kept_secret(name: str) -> bytes:
@@ -108,7 +110,16 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
+def refuse_empty_folder() -> None:
+    """Production's keys are made once, by `make_keys`. A folder without what that leaves there is
+    not mounted just now: a key made in its place would be lost, or trust nothing of the others."""
+    folder = Path(settings.KEYS_DIR)
+    if not settings.DEMO and not (folder / PARTIALS).is_dir():
+        raise FileNotFoundError(f"The key folder {folder} is empty: is it mounted?")
+
+
 def _make(path: Path) -> None:
+    refuse_empty_folder()
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(secrets.token_bytes(_BYTES))

@@ -25,6 +25,7 @@ DEMO = PROFILE == "demo"
 DEBUG = False
 DATA = env.folder("MAYFLY_DATA", str(BASE_DIR / ".mayfly"), shown=".mayfly")
 KEYS_DIR = env.folder("MAYFLY_KEYS_DIR", str(DATA / "keys"), shown="keys in the data folder")
+RELEASES_DIR = env.folder_if_named("MAYFLY_RELEASES_DIR", shown="releases in the data folder")
 
 
 def _secret_key() -> str:

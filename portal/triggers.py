@@ -74,6 +74,17 @@ def refuse(
     return Rule(name, statements)
 
 
+def dropped(name: str, *, table: str) -> Rule:
+    """Take a rule back, so that another of its name can take its place."""
+
+    def statements(vendor: str) -> list[str]:
+        if vendor != "postgresql":
+            return [f'DROP TRIGGER "{name}"']
+        return [f'DROP TRIGGER "{name}" ON "{table}"', f'DROP FUNCTION "{name}"()']
+
+    return Rule(f"{name}_dropped", statements)
+
+
 def afterwards(name: str, *, table: str, event: str, lock: str, statement: str) -> Rule:
     """Run a statement after each row of an INSERT or UPDATE, with the rows `lock` names locked.
 

@@ -4,12 +4,16 @@ from typing import Any
 
 from celery import shared_task
 
+from portal.audit import witness
 from portal.clock import civil_clock
 from portal.collection import active, erasing, fleet_counts, merging, placing, running, snapshot
 
 
 @shared_task(name="collection.place_sessions", ignore_result=True)
 def place_sessions() -> None:
+    if witness.is_behind():
+        return
+    witness.remember()
     for session_id in placing.place_sessions(clock=civil_clock()):
         run_session.delay(session_id)
 
@@ -23,7 +27,8 @@ def run_session(self: Any, session_id: str) -> None:
 
 @shared_task(name="collection.publish_snapshot", ignore_result=True)
 def publish_snapshot() -> None:
-    snapshot.publish_snapshot(clock=civil_clock())
+    if not witness.is_behind():
+        snapshot.publish_snapshot(clock=civil_clock())
 
 
 @shared_task(name="collection.count_fleet", ignore_result=True)

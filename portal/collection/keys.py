@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 
 from aggregation.partials.keys import KeyFolder
-from portal.kept_secrets import kept_secret, trusted_keys
+from portal.kept_secrets import PARTIALS, kept_secret, refuse_empty_folder, trusted_keys
 from portal.tasks.signing import APPROVAL, approval_public_key
 
 WORKER = "worker-key"
@@ -18,7 +18,8 @@ def worker_key() -> Ed25519PrivateKey:
 
 
 def partial_keys() -> KeyFolder:
-    return KeyFolder(Path(settings.KEYS_DIR) / "partials")
+    refuse_empty_folder()
+    return KeyFolder(Path(settings.KEYS_DIR) / PARTIALS)
 
 
 def device_keys() -> dict[str, str]:

@@ -28,6 +28,9 @@ from portal.ledger.models import Charge, Week
 from portal.ledger.weeks import in_words, mondays
 from portal.problems import Conflict
 
+# Stands where a task's name stands; no task can be called so.
+FORGOTTEN = "(forgotten)"
+
 
 class NotEnough(Conflict):
     """A week has less left than is asked for."""
@@ -94,6 +97,22 @@ def settle(
     return moved
 
 
+@transaction.atomic
+def use_up(*, streams: Sequence[str], mondays: Sequence[date], clock: Clock) -> int:
+    """Spend what is left of these weeks; says of how many there was something left.
+
+    For weeks of which nobody knows what they have cost: after a backup was put back.
+    """
+    with _Weeks([(stream, monday) for monday in mondays for stream in streams], _none()) as weeks:
+        found = weeks.charges_of_the_rest(FORGOTTEN)
+        Charge.objects.bulk_create(found)
+        Charge.objects.filter(task=FORGOTTEN, state=Charge.State.RESERVED).update(
+            state=Charge.State.SPENT
+        )
+        weeks.record("ledger.settled", task=FORGOTTEN, clock=clock, actor=None)
+    return len(found)
+
+
 class _Weeks:
     """The weeks of one call, made where they are missing and locked in one order."""
 
@@ -136,6 +155,14 @@ class _Weeks:
             found += [Charge(week=week, task=task, window=w.id, amount=hundredths) for w in windows]
         return found
 
+    def charges_of_the_rest(self, task: str) -> list[Charge]:
+        """All that is left of each week, in the name of its first day."""
+        return [
+            Charge(week=week, task=task, window=week.monday.isoformat(), amount=week.left)
+            for week in self._weeks
+            if week.left
+        ]
+
     def record(self, action: str, *, task: str, clock: Clock, actor: Actor | None) -> None:
         """One entry a week that changed: by which task, and from what ε to what."""
         for week in self._weeks:
@@ -147,6 +174,10 @@ class _Weeks:
             if moved:
                 changes = [Change("task", None, task), *moved]
                 record(action=action, subject=week, clock=clock, actor=actor, changes=changes)
+
+
+def _none() -> QuerySet[Charge]:
+    return Charge.objects.none()
 
 
 def _reserved(task: str, windows: Sequence[Window]) -> QuerySet[Charge]:

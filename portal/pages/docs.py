@@ -29,7 +29,7 @@ CONTENTS = (
         "Reference",
         ("settings", "data-model", "device-protocol", "made-up-world", "simulation"),
     ),
-    Group("Operating", ("overview", "logs", "metrics", "scaling")),
+    Group("Operating", ("operations", "overview", "logs", "metrics", "scaling")),
 )
 
 

@@ -13,6 +13,7 @@ from django.db import Error as DatabaseTrouble
 from django.db import connection
 
 from portal import heartbeats
+from portal.audit import witness
 from portal.audit.selectors import latest_verification
 from portal.pages.moments import in_words
 from portal.valkey import broker_client, queue_client
@@ -125,9 +126,12 @@ def _audit(database: Part) -> Part:
     if not database.ok:
         return away  # asking again would only take as long again
     try:
-        found = latest_verification()
+        found, is_behind = latest_verification(), witness.is_behind()
     except DatabaseTrouble:
         return away
+    if is_behind:
+        restored = "It was put back from a backup: run manage.py accept_restore."
+        return Part("audit", False, f"{witness.BEHIND}. {restored}")
     age = datetime.now(UTC) - found.at if found and found.at else None
     seconds = round(age.total_seconds(), 1) if age is not None else None
     if found and found.problem:

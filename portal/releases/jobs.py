@@ -4,13 +4,16 @@ from typing import Any
 
 from celery import shared_task
 
+from portal.audit import witness
 from portal.clock import civil_clock
 from portal.releases import running
 
 
 @shared_task(name="releases.release_due_windows", ignore_result=True, bind=True)
 def release_due_windows(self: Any) -> None:
-    running.release_due_windows(clock=civil_clock(), worker=str(self.request.hostname))
+    if not witness.is_behind():
+        running.release_due_windows(clock=civil_clock(), worker=str(self.request.hostname))
+        witness.remember()
 
 
 @shared_task(name="releases.render_releases", ignore_result=True)

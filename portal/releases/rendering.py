@@ -52,7 +52,8 @@ def render(*, release: Release) -> None:
 
 def folder_of(release: Release) -> Path:
     window = release.window
-    return Path(settings.DATA) / "releases" / window.task.name / window.window
+    folder = settings.RELEASES_DIR or Path(settings.DATA) / "releases"
+    return folder / window.task.name / window.window
 
 
 def file_hashes(rendering: Rendering) -> dict[str, str]:

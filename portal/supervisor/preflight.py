@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import TextIO
 
 import psycopg
+import redis
 from django.conf import settings
 from django.db import connection
 
 from aggregation.errors import Problem
+from portal.valkey import queue_client
+
+# Everything that is signed, checked or named with a secret.
+KEYS = ("approval-key", "people-key", "release-key", "token-key", "worker-key")
 
 
 def lock_data_folder(data: Path) -> TextIO:
@@ -42,6 +47,38 @@ def check_database() -> None:
             f"The database does not answer ({' '.join(str(error).split())}).",
             hint="Check that PostgreSQL runs and that MAYFLY_DATABASE_URL is right.",
         ) from None
+
+
+def check_keys() -> None:
+    """Several machines share one key folder. One where it is not mounted would make keys of its
+    own, with which it trusts no approval and opens no sum of the others."""
+    folder = Path(settings.KEYS_DIR)
+    missing = [name for name in KEYS if not (folder / name).exists()]
+    if missing and not settings.DEMO:
+        raise Problem(
+            f"The key folder {folder} has no {missing[0]}.",
+            hint="Mount the folder that all machines share; for a new installation, make its "
+            "keys once: manage.py make_keys.",
+        )
+
+
+def check_queues() -> None:
+    """What devices send waits there, sealed, and may reach no disk and no other server."""
+    try:
+        kept = queue_client().config_get("save", "appendonly")
+        copies = queue_client().info("replication").get("connected_slaves", 0)
+    except redis.ResponseError:
+        return  # it does not let us ask
+    except redis.RedisError:
+        raise Problem(
+            "The server of MAYFLY_QUEUE_URL does not answer.",
+            hint="Check that it runs, and that the address is right.",
+        ) from None
+    if kept.get("save") or kept.get("appendonly") == "yes" or copies:
+        raise Problem(
+            "The server of MAYFLY_QUEUE_URL writes to its disk, or has a replica.",
+            hint='Turn both off, such as with save "" and appendonly no in its configuration.',
+        )
 
 
 def check_scenario(name: str) -> None:

@@ -17,6 +17,8 @@ from portal.supervisor import valkey
 from portal.supervisor.children import Child
 from portal.supervisor.log import say
 
+# What service managers start, each on its own.
+PROCESSES = ("web", "sessions", "jobs", "beat")
 # Ctrl-C to the last process gone takes less than five seconds.
 STOP_SECONDS = 3.0
 VALKEY_STOP_SECONDS = 1.0
@@ -28,14 +30,7 @@ _NOISE = ("Memory overcommit must be enabled", "scheduling shutdown", "ready to 
 
 def children() -> list[Child]:
     """Valkey first: the others find it when they start, or try until they do."""
-    celery = [sys.executable, "-m", "celery", "-A", "portal.celery", "--quiet"]
-    worker = [*celery, "worker", "-P", "threads", "--without-gossip", "--without-mingle"]
-    commands = {
-        "web": [sys.executable, "-m", "uvicorn", "portal.asgi:application", *_uvicorn_options()],
-        "sessions": [*worker, "-Q", "sessions", "-n", "sessions@%h", "-c", _slots()],
-        "jobs": [*worker, "-Q", "jobs", "-n", "jobs@%h", "-c", "5"],
-        "beat": [*celery, "beat", "-S", "celery.beat.Scheduler", "--pidfile="],
-    }
+    commands = _commands(sessions="threads")
     if settings.SCENARIO != "none":
         fleet = [str(settings.BASE_DIR / "manage.py"), "fleet", "--scenario", settings.SCENARIO]
         commands["fleet"] = [sys.executable, *fleet]
@@ -45,6 +40,27 @@ def children() -> list[Child]:
         Child(name, command, say, _STOP_SIGNALS.get(name, signal.SIGTERM), _NOISE)
         for name, command in commands.items()
     ]
+
+
+def command(name: str, *, instance: str = "") -> list[str]:
+    """One process on a machine that may have several like it; sessions in processes of their own,
+    so that each has a core."""
+    return _commands(sessions="prefork", instance=instance)[name]
+
+
+def _commands(*, sessions: str, instance: str = "") -> dict[str, list[str]]:
+    """`sessions` is the pool that sessions run in. A worker is known by its machine and number."""
+    celery = [sys.executable, "-m", "celery", "-A", "portal.celery", "--quiet"]
+    worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
+    place = f"%h-{instance}" if instance else "%h"
+    return {
+        "web": [sys.executable, "-m", "uvicorn", "portal.asgi:application", *_uvicorn_options()],
+        "sessions": [
+            *worker, "-P", sessions, "-Q", "sessions", "-n", f"sessions@{place}", "-c", _slots()
+        ],
+        "jobs": [*worker, "-P", "threads", "-Q", "jobs", "-n", f"jobs@{place}", "-c", "5"],
+        "beat": [*celery, "beat", "-S", "celery.beat.Scheduler", "--pidfile="],
+    }  # fmt: skip
 
 
 async def run(banner: str) -> None:

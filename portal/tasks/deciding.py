@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from aggregation.clock import Clock
 from portal.accounts.models import Person
+from portal.audit import witness
 from portal.audit.services import move
 from portal.problems import Conflict
 from portal.tasks import telling
@@ -47,6 +48,7 @@ def approve(
     require_second_person(revision, actor)
     require_password(actor, password, clock=clock, now=datetime.now(UTC))
     with transaction.atomic():
+        witness.refuse_behind()
         revision = _still_in_review(revision, seen)
         require_second_person(revision, actor)
         verify_content(revision)

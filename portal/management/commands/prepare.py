@@ -1,14 +1,17 @@
 """Bring a data folder up to date: database, streams, static files, demo. Harmless twice."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from aggregation.errors import Problem
 from portal.clock import start_demo_clock
@@ -32,13 +35,26 @@ class Command(BaseCommand):
 
 
 def migrate() -> None:
+    """Machines that are prepared at the same time take turns."""
     try:
-        call_command("migrate", interactive=False, verbosity=0)
+        with _taking_turns():
+            call_command("migrate", interactive=False, verbosity=0)
     except OperationalError as error:
         raise Problem(
             f"The database cannot be brought up to date: {' '.join(str(error).split())}.",
             hint="Make room on the disk, let this user write there, or see that it answers.",
         ) from None
+
+
+@contextmanager
+def _taking_turns() -> Iterator[None]:
+    """The lock lasts as long as its connection, which is not the one that migrates."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as waiting:
+        waiting.execute("SELECT pg_advisory_lock(hashtext('mayfly migrate'))")
+        yield
 
 
 def collect_static() -> None:

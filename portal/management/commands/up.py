@@ -24,8 +24,11 @@ class Command(BaseCommand):
         os.umask(0o077)  # what is made from here on is for this user alone
         lock = preflight.lock_data_folder(settings.DATA)
         preflight.check_port(settings.BIND, settings.PORT)
+        preflight.check_keys()
         preflight.check_database()
         preflight.check_scenario(settings.SCENARIO)
+        if not settings.EMBEDDED_VALKEY:
+            preflight.check_queues()
         if settings.EMBEDDED_VALKEY:
             valkey.prepare_run_dir(settings.RUN_DIR)
             valkey.clear_socket(settings.VALKEY_SOCKET)

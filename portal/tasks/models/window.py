@@ -30,8 +30,8 @@ class TaskWindow(Stateful):
     MOVES: ClassVar = {
         State.UPCOMING: frozenset({State.COLLECTING, State.SKIPPED}),
         State.COLLECTING: frozenset({State.GRACE, State.SKIPPED}),
-        State.GRACE: frozenset({State.RELEASING}),
-        State.RELEASING: frozenset({State.RELEASED}),
+        State.GRACE: frozenset({State.RELEASING, State.SKIPPED}),
+        State.RELEASING: frozenset({State.RELEASED, State.SKIPPED}),
         State.RELEASED: frozenset(),
         State.SKIPPED: frozenset(),
     }

@@ -1,0 +1,108 @@
+"""After a backup was put back: whatever may have been spent since counts as spent.
+
+The argument. Let the database be as it was at some moment, and let anything the rules allow have
+happened between then and now. Two things must not follow: that a device is counted in a second
+release of a window, and that the windows of a civil week cost it more than the cap.
+
+A window that is due by now may have been released, so it is never released again: it is skipped,
+and stays charged. One that is due later was not: no window is released before it is due, so what
+comes is its only release. For a week before the forgotten time nothing can have been charged since,
+as only windows that have not begun are. In the weeks that the forgotten time touches, though, tasks
+may have run that the database knows nothing of. So every window that overlaps one of these weeks is
+skipped, and what is left of the week is spent: from now on nothing is collected for it, and what
+was before was within the cap.
+
+Skipping takes less from devices, never more. What was collected and is not released is lost.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from aggregation.clock import Clock
+from aggregation.partials.keys import KeyName
+from aggregation.protocol.windows import Unit, Window
+from portal.audit import witness
+from portal.audit.models import Head
+from portal.audit.services import Change, move, record
+from portal.collection.keys import partial_keys
+from portal.collection.models import Partial, Session
+from portal.collection.placing import bury
+from portal.ledger.services import settle, use_up
+from portal.streams.selectors import streams
+from portal.tasks.locking import locked
+from portal.tasks.models import Task, TaskWindow
+from portal.tasks.running import skip
+
+_State = TaskWindow.State
+_OPEN = (_State.UPCOMING, _State.COLLECTING, _State.GRACE, _State.RELEASING)
+REASON = "The database was put back from a backup; this window may have been released before."
+
+
+@dataclass(frozen=True)
+class Accepted:
+    # Civil.
+    forgotten_since: datetime
+    windows: int
+    weeks: int
+    partials: int
+
+
+def accept_restore(*, clock: Clock) -> Accepted:
+    """Make a database that has forgotten something safe to go on with. Harmless twice."""
+    since = min(witness.forgotten_since() or clock.now(), clock.now())
+    for session in Session.objects.filter(state__in=Session.ALIVE):
+        bury(session, Session.Reason.LOST, clock=clock)
+    with transaction.atomic():
+        done = _accepted(since.astimezone(UTC), clock)
+    witness.begin_anew()
+    return done
+
+
+def _accepted(since: datetime, clock: Clock) -> Accepted:
+    first, last = (Window.containing(moment, Unit.WEEK) for moment in (since, clock.now()))
+    touched = Q(start__lt=last.end, end__gt=first.start) | Q(due_at__lte=clock.now())
+    windows = sum(_skipped(task, touched, clock) for task in Task.objects.order_by("pk"))
+    names = [one.stream.name for one in streams()]
+    weeks = use_up(streams=names, mondays=_mondays(first, last), clock=clock)
+    partials = _expire_partials(clock)
+    done = Accepted(since, windows, weeks, partials)
+    changes = [
+        Change("forgotten_since", None, since.isoformat(timespec="seconds")),
+        Change("windows_skipped", None, windows),
+        Change("weeks_used_up", None, weeks),
+    ]
+    head = Head.objects.get_or_create(pk=1)[0]
+    record(action="restore.accepted", subject=head, clock=clock, changes=changes)
+    return done
+
+
+def _skipped(task: Task, touched: Q, clock: Clock) -> int:
+    task = locked(task)
+    rows = list(task.windows.filter(touched, state__in=_OPEN).order_by("start"))
+    settle(task=task.name, spent=[row.as_window() for row in rows], freed=(), clock=clock)
+    skip(rows, REASON, actor=None, clock=clock)
+    return len(rows)
+
+
+def _mondays(first: Window, last: Window) -> list[date]:
+    count = (last.start - first.start) // timedelta(weeks=1)
+    return [first.start.date() + timedelta(weeks=n) for n in range(count + 1)]
+
+
+def _expire_partials(clock: Clock) -> int:
+    """Sums of skipped windows, and those whose key was erased since: nobody reads them again."""
+    keys = partial_keys()
+    known = set(keys.names())
+    stored = Partial.objects.filter(state=Partial.State.STORED).select_related("window__task")
+    expired = 0
+    for partial in stored.defer("body"):
+        window = partial.window
+        name = KeyName(window.task.name, window.window, partial.level, partial.key_day)
+        if window.state == _State.SKIPPED or name not in known:
+            keys.erase(name)
+            move(partial, to=Partial.State.EXPIRED, clock=clock, body=b"")
+            expired += 1
+    return expired

@@ -1,0 +1,48 @@
+"""Make the keys of a new installation, once, in the folder that all its machines share."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from aggregation.errors import Problem
+from aggregation.partials.keys import KeyFolder
+from portal.kept_secrets import PARTIALS, kept_secret
+from portal.supervisor.preflight import KEYS
+from portal.tasks.models import Revision
+
+
+class Command(BaseCommand):
+    help = "Make the keys of a new installation, once. Keys that are there stay as they are."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--lost", action="store_true", help="the keys of this installation are lost for good"
+        )
+
+    def handle(self, *args: Any, lost: bool, **options: Any) -> None:
+        if not lost:
+            _refuse_second_folder()
+        KeyFolder(settings.KEYS_DIR / PARTIALS)
+        for name in KEYS:
+            kept_secret(name)
+        self.stdout.write(f"The keys are in {settings.KEYS_DIR}.")
+
+
+def _refuse_second_folder() -> None:
+    """A machine whose key folder is not mounted would trust nothing that the others trust."""
+    is_new = not (settings.KEYS_DIR / KEYS[0]).exists()
+    if is_new and _has_approvals():
+        raise Problem(
+            f"Tasks were approved here with keys that are not in {settings.KEYS_DIR}.",
+            hint="Mount the key folder of this installation. If it is lost for good, say so "
+            "with --lost: no task runs on before it is approved again.",
+        )
+
+
+def _has_approvals() -> bool:
+    """In a database that may be empty still."""
+    tables = connection.introspection.table_names()
+    return Revision._meta.db_table in tables and Revision.objects.exclude(signature="").exists()
