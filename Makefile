@@ -33,6 +33,9 @@ bench: $(VENV)/installed-tests ## measure: one JSON line a figure, ours beside a
 soak: setup ## a year of work with 5,000 phones, and a table of what must be zero
 	@$(PY) manage.py simulate --scenario soak --devices 5000 --weeks 52
 
+faults: $(VENV)/installed-tests ## kill, freeze and starve a running system, and print what came of it
+	@$(PY) -m tests.faults
+
 screenshots: $(VENV)/installed-tests browser ## take the README's pictures again (about five minutes)
 	@$(PY) -m tests.screenshots
 
@@ -75,4 +78,4 @@ browser:
 	&& { $(APT) chromium-headless-shell >/dev/null 2>&1 || $(APT) chromium >/dev/null; }; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
-.PHONY: run setup test deep bench soak screenshots lint clean help browser
+.PHONY: run setup test deep bench faults soak screenshots lint clean help browser

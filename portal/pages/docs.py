@@ -23,7 +23,7 @@ CONTENTS = (
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
     Group("Asking", ("task-spec", "sql-rules", "tasks", "calibration")),
     Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
-    Group("Evidence", ("lab", "evaluation")),
+    Group("Evidence", ("lab", "evaluation", "faults")),
     Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
     Group(
         "Reference",

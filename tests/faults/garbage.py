@@ -25,6 +25,7 @@ class Garbage:
     """Half of it does not open, a quarter opens and is refused, a quarter has no right token."""
 
     api: HttpApi
+    name: str
     task: ClientTask
     window: Window
     sent: int = 0
@@ -45,7 +46,7 @@ class Garbage:
             )
 
     async def _places(self) -> list[Assigned]:
-        wanted = (Wanted(task="faults", client_task=self.task.sha256),) * MAX_WANTED
+        wanted = (Wanted(task=self.name, client_task=self.task.sha256),) * MAX_WANTED
         request = AssignmentRequest(version=1, population="all", tasks=wanted)
         try:
             given = (await self.api.assignments(request, Meter())).assignments

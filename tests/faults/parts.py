@@ -6,7 +6,6 @@ import os
 import resource
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import redis
+from celery import Celery
 
+from tests.faults.stores import Rows, Store
 from tests.parts import ROOT, Site, clean_environment, eventually, free_port
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -28,6 +28,7 @@ class Parts(Site):
     """A system in parts: a Valkey, front ends, jobs, beat, and any number of session workers."""
 
     run_dir: Path
+    store: Store
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     # Of all session workers there ever were; none is called like another.
     _workers: int = 0
@@ -36,19 +37,16 @@ class Parts(Site):
     def queue(self) -> redis.Redis:
         return redis.Redis.from_url(self.env["MAYFLY_QUEUE_URL"], socket_timeout=5)
 
-    def rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, *given: object) -> Rows:
         """What the database says, read beside the system."""
-        address = f"file:{self.data / 'mayfly.sqlite3'}?mode=ro"
-        connection = sqlite3.connect(address, uri=True, timeout=20)
-        try:
-            return connection.execute(sql, given).fetchall()
-        finally:
-            connection.close()
+        return self.store.rows(sql, *given)
 
     def start(self, name: str, command: list[str], **settings: str) -> None:
+        """Its connections to the database have its name."""
+        env = {**self.env, "PGAPPNAME": name, **settings}
         with self.log.open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                command, cwd=ROOT, env={**self.env, **settings}, stdout=log, stderr=log,
+                command, cwd=ROOT, env=env, stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
 
@@ -74,8 +72,24 @@ class Parts(Site):
         return name
 
     def start_others(self) -> None:
-        for name in ("jobs", "beat"):
-            self.start(name, self._commands()[name])
+        self.start_jobs()
+        self.start_beat()
+
+    def start_jobs(self, name: str = "jobs", **settings: str) -> None:
+        """A worker of short jobs; several have names of their own."""
+        node = "jobs@%h" if name == "jobs" else f"jobs@{name}"
+        words = [node if word == "jobs@%h" else word for word in self._commands()["jobs"]]
+        self.start(name, words, **settings)
+
+    def start_beat(self) -> None:
+        self.start("beat", self._commands()["beat"])
+
+    def send(self, job: str, *arguments: str, queue: str = "jobs", times: int = 1) -> None:
+        """A message as beat sends it, so many times."""
+        broker = self.env["MAYFLY_BROKER_URL"].replace("unix://", "redis+socket://")
+        with Celery(broker=broker, set_as_current=False) as app:
+            for _ in range(times):
+                app.send_task(job, args=arguments, queue=queue, ignore_result=True)
 
     def heard_from(self, part: str) -> float:
         """When a part last said that it is alive, in machine time."""
@@ -94,26 +108,23 @@ class Parts(Site):
             self.processes[name].wait(timeout=30)
 
     def freeze(self, name: str) -> None:
-        """Stop a part where it is, but not while it writes: SQLite has one writer at a time, and a
-        frozen one would freeze everybody."""
+        """Stop a part where it is, but not while it writes: it would keep its locks, and a frozen
+        one would freeze everybody."""
         eventually(lambda: self._is_frozen(name), log=self.log)
 
     def _is_frozen(self, name: str) -> bool:
         self.signal(name, signal.SIGSTOP)
-        writer = sqlite3.connect(self.data / "mayfly.sqlite3", timeout=1, isolation_level=None)
-        try:
-            writer.execute("BEGIN IMMEDIATE")
-            writer.execute("ROLLBACK")
-        except sqlite3.OperationalError:
+        if self.store.is_writing(name):
             self.signal(name, signal.SIGCONT)
             return False
-        finally:
-            writer.close()
         return True
 
     @contextmanager
     def full_disk(self) -> Iterator[None]:
-        """No process of the system can write a byte to a file: the kernel refuses it."""
+        """No process of the system can write a byte to a file: the kernel refuses it.
+
+        A PostgreSQL has a disk of its own, which has room.
+        """
         alive = [self.processes[name].pid for name in self.processes if name != "valkey"]
         try:
             self._let_write(alive, 0)
@@ -137,6 +148,7 @@ class Parts(Site):
         for name, process in self.processes.items():
             if process.poll() is None:
                 self.signal(name, signal.SIGKILL)
+        self.store.stop()
         shutil.rmtree(self.run_dir, ignore_errors=True)
 
     def _valkey_answers(self) -> bool:
@@ -156,7 +168,7 @@ class Parts(Site):
 
 
 @contextmanager
-def parts_of_a_system(data: Path, prepared: Path, **settings: str) -> Iterator[Parts]:
+def parts_of_a_system(data: Path, prepared: Path, store: Store, **settings: str) -> Iterator[Parts]:
     """Its folder and its Valkey; the caller starts the rest."""
     unused = shutil.ignore_patterns("static", "streams")
     shutil.copytree(prepared, data, ignore=unused, dirs_exist_ok=True)
@@ -172,9 +184,10 @@ def parts_of_a_system(data: Path, prepared: Path, **settings: str) -> Iterator[P
         "MAYFLY_BROKER_URL": address,
         "MAYFLY_QUEUE_URL": address,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        **store.settings,
         **settings,
     }
-    parts = Parts(data, port, env, run_dir)
+    parts = Parts(data, port, env, run_dir, store)
     try:
         parts.start_valkey()
         yield parts

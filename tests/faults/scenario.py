@@ -11,16 +11,16 @@ import signal
 import socket
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from aggregation.ondevice.execute import PreparedTask
-from aggregation.protocol.windows import Unit, Window
+from aggregation.protocol.windows import Window
 from aggregation.release.noised import Noised
 from devices_sim.device.api_client import HttpApi, connected
 from tests.faults.account import Account
@@ -29,17 +29,28 @@ from tests.faults.world import Session, World
 from tests.parts import _tail
 from tests.privacy.canary import rows_of
 
-RECEIPTS = """
-SELECT r.session_id, r.ids FROM collection_receipts r
-JOIN tasks_taskwindow w ON w.id = r.window_id WHERE w.window = ?
-"""
-# With its files made: what that takes in memory belongs to this window, not to the next.
-RELEASED = """
-SELECT r.noised FROM releases_release r JOIN releases_rendering f ON f.release_id = r.id
+WINDOW = """
 JOIN tasks_taskwindow w ON w.id = r.window_id JOIN tasks_task t ON t.id = w.task_id
-WHERE t.name = 'faults' AND w.window = ?
+WHERE t.name = ? AND w.window = ?
 """
-HOUR = timedelta(hours=1)
+RECEIPTS = f"SELECT r.session_id, r.ids FROM collection_receipts r {WINDOW}"
+RELEASED = f"SELECT r.noised FROM releases_release r {WINDOW}"
+# With its files made: what that takes in memory belongs to this window, not to the next.
+RENDERED = f"""
+SELECT r.id FROM releases_release r JOIN releases_rendering f ON f.release_id = r.id {WINDOW}
+"""
+# What the log says of it: one that was made twice would be there twice.
+MADE = f"""
+SELECT e.seq FROM audit_entry e JOIN releases_release r
+ON e.object_type = 'release' AND e.object_id = CAST(r.id AS varchar(20)) {WINDOW}
+AND e.action = 'release.made'
+"""
+COLLECTED = (
+    f"SELECT r.id FROM (SELECT id, collects_id AS window_id FROM collection_session) r {WINDOW}"
+)
+A_WHILE = timedelta(minutes=5)
+# More than a session needs to store them, and far fewer than it takes.
+ENOUGH = 115
 # Generous: nothing is asserted about time.
 WITHIN_SECONDS = 120.0
 
@@ -50,21 +61,21 @@ async def a_window(
 ) -> AsyncIterator[Scenario]:
     """A window with so many phones. On leaving, it is closed, released and accounted for."""
     clock, port = world.clock, port or world.parts.port
-    window = Window(clock.now().replace(minute=0, second=0, microsecond=0) + HOUR, Unit.HOUR)
+    window = Window.containing(clock.now(), world.unit).next()
     async with connected(f"http://127.0.0.1:{port}") as api:
         people = [world.install(api, wire) for _ in range(phones)]
-        clock.set(window.start + timedelta(minutes=30))
+        clock.set(window.start + (window.end - window.start) / 2)
         for person in people:
             person.travel(clock.now(), world.catalog)
         if not world.parts.heard_from("sessions@"):
             world.parts.start_worker()
         made = Scenario(world, fault, window, people, api, port, world.parts.memory_mb())
-        clock.set(window.end + timedelta(minutes=5))
+        clock.set(window.end + A_WHILE)
         await made.until(world.serving, "no session serves the window")
         yield made
         await made.close()
     world.accounts.append(made.account)
-    world.secrets += made.secrets_of(people[0])
+    world.secrets[fault] = made.secrets_of(people[0])
 
 
 @dataclass
@@ -80,7 +91,14 @@ class Scenario:
     kills: int = 0
     # Uploads beside those of the phones.
     uploads: int = 0
-    account: Account = field(init=False)
+    # Whether what was stored for the window outlived its time, and is gone by design.
+    has_expired: bool = False
+    # Whether processes that live through all faults did not: their memory is not compared.
+    is_replaced: bool = False
+    account: Account = field(init=False, repr=False)
+    # Phones with a receipt, as the database said before the window closed.
+    _flushed: set[int] | None = None
+    _is_closed: bool = False
 
     async def until(self, condition: Callable[[], Any], what: str) -> Any:
         """Wait for something of the system, in a thread: phones go on meanwhile."""
@@ -90,6 +108,20 @@ class Scenario:
                 return found
             await asyncio.sleep(0.05)
         raise AssertionError(self._lament(what))
+
+    async def until_told(self, asked: Callable[[], Awaitable[bool]], what: str) -> None:
+        """Wait until the system answers so."""
+        deadline = time.monotonic() + WITHIN_SECONDS
+        while not await asked():
+            assert time.monotonic() < deadline, self._lament(what)
+            await asyncio.sleep(0.1)
+
+    async def trickle(self, people: Sequence[Person] = ()) -> None:
+        """They send a few at a time, so that one session has room for all of them."""
+        people = people or self.people
+        for start in range(0, len(people), 20):
+            await wake(people[start : start + 20])
+            await self.until(self._all_taken, "updates stay in a queue")
 
     async def settle(self) -> None:
         """Wake whoever has something to do, until each update is where it counts, or is counted."""
@@ -119,16 +151,62 @@ class Scenario:
         return found
 
     async def close(self) -> None:
-        """The window closes and is released; every cell is compared with its phone."""
+        """The window closes and is released; every cell is compared with its phone. Once."""
+        if self._is_closed:
+            return
+        await self.come_due()
+        await self.until(self.released, "the window is not released")
+        # With a beat between two looks: a second output would show.
+        await self.until(self._is_rendered, "the release has no files")
+        raw, made = self.released(), self.rows(MADE)
+        assert raw is not None
+        self.account = Account.of(self, self._counts(raw), self._flushed or set(), len(made))
+        self._is_closed = True
+
+    async def come_due(self, at: datetime | None = None) -> None:
+        """All updates are where they count, and the grace of the window is over; once."""
+        if self._flushed is None:
+            await self.note_receipts()
+            self.world.clock.set(at or self.window.end + self.world.grace + A_WHILE)
+
+    async def note_receipts(self) -> None:
+        """All updates are where they count; from now on nobody sends."""
         await self.settle()
         # Once more all ask how they fared: whoever is told a wrong thing acts on it.
         await wake(self.people)
         await self.settle()
-        flushed = await asyncio.to_thread(self._with_receipts)
-        self.world.clock.set(self.window.end + HOUR + timedelta(minutes=5))
-        raw = await self.until(self._released, "the window is not released")
-        counts = self._counts(raw)
-        self.account = Account.of(self, counts, flushed)
+        self._flushed = await asyncio.to_thread(self._with_receipts)
+
+    async def being_released(self) -> None:
+        """It is due, and somebody has begun to collect it."""
+        await self.come_due()
+        await self.until(self.is_collected, "nobody collects the window")
+
+    def is_collected(self) -> bool:
+        return bool(self.rows(COLLECTED))
+
+    def released(self) -> bytes | None:
+        found = self.rows(RELEASED)
+        return bytes(found[0][0]) if found else None
+
+    def growth_mb(self) -> float:
+        return 0.0 if self.is_replaced else self.world.parts.memory_mb() - self.memory_mb
+
+    @property
+    def tried(self) -> int:
+        """Uploads of the phones so far."""
+        return sum(one.wire.uploads for one in self.people)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the database says of this window: the statement ends with WINDOW."""
+        return self.world.parts.rows(sql, *self._named)
+
+    @property
+    def _named(self) -> tuple[str, str]:
+        return self.world.name, self.window.id
+
+    def _is_rendered(self) -> bool:
+        return bool(self.rows(RENDERED))
 
     def secrets_of(self, person: Person) -> list[bytes]:
         prepared = PreparedTask(self.world.task, self.world.catalog)
@@ -199,14 +277,11 @@ class Scenario:
         """Phones whose update the database says is counted."""
         whose = {(s, u): p.number for p in self.people for u, s in p.wire.queued.items()}
         found = set()
-        for session, ids in self.world.parts.rows(RECEIPTS, self.window.id):
+        for session, packed in self.rows(RECEIPTS):
+            ids = bytes(packed)
             updates = [ids[at : at + 8].hex() for at in range(0, len(ids), 8)]
             found |= {whose[session, one] for one in updates if (session, one) in whose}
         return found
-
-    def _released(self) -> bytes | None:
-        found = self.world.parts.rows(RELEASED, self.window.id)
-        return bytes(found[0][0]) if found else None
 
     def _counts(self, raw: bytes) -> dict[int, int]:
         """How often each phone is in the release. Nobody else is."""
@@ -220,3 +295,11 @@ class Scenario:
             sums[rank] = 0
         assert not sums.any(), f"{self.fault}: somebody is counted whom nobody knows."
         return counts
+
+
+def halves(people: list[Person], times: int) -> list[tuple[list[Person], list[Person]]]:
+    """So many groups, each in two halves; the last takes who is left."""
+    share = len(people) // times
+    groups = [people[n * share : (n + 1) * share] for n in range(times - 1)]
+    groups.append(people[(times - 1) * share :])
+    return [(group[: len(group) // 2], group[len(group) // 2 :]) for group in groups]

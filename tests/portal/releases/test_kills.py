@@ -75,7 +75,7 @@ def kill(hours: Collecting, keys: Path, rounds: list[str]) -> None:
     subprocess.run(command, cwd=ROOT, env=os.environ.copy(), check=True, timeout=1800)
 
 
-def test_every_window_has_one_output_and_one_debit(hours, keys, size):
+def test_every_window_has_one_output_and_one_debit(hours, keys, size, record_property):
     before = list(due_windows(hours.clock.now()))
     assert len(before) >= (100 if size == "full" else len(failpoints.PLACES))
     times, at_once = (4, 2) if size == "full" else (1, 1)
@@ -84,6 +84,8 @@ def test_every_window_has_one_output_and_one_debit(hours, keys, size):
         "+".join(places[(number + i * times) % len(places)] for i in range(at_once))
         for number in range(times * len(places))
     ]
+    record_property("fault", "killed at every place of a release")
+    record_property("kills", len(rounds) * at_once)
     kill(hours, keys, rounds)
     _look_back(hours, before)
 
