@@ -137,7 +137,7 @@ _GONE_PEERS = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
     "tcp_user_timeout": "25000",
-    "options": "-c idle_in_transaction_session_timeout=60s -c tcp_keepalives_idle=10s "
+    "options": "-c idle_in_transaction_session_timeout=120s -c tcp_keepalives_idle=10s "
     "-c tcp_keepalives_interval=5s -c tcp_keepalives_count=3 -c tcp_user_timeout=25s",
 }
 

@@ -51,9 +51,7 @@ def _copy(source: str, target: str) -> None:
 
 
 @pytest.fixture
-def restored(
-    collecting: Collecting, put_back: Callable[[], Callable[[], None]], monkeypatch: Any
-) -> Collecting:
+def restored(collecting: Collecting, put_back: Callable[[], Callable[[], None]]) -> Collecting:
     """A window was collected, a backup made, the window released, and the backup put back."""
     session = collecting.start(*collecting.place())
     collecting.send(session, [FIRST], MAX)
@@ -68,7 +66,9 @@ def restored(
     return collecting
 
 
-def test_nothing_goes_on_before_it_is_accepted(restored: Collecting, settings: Any) -> None:
+def test_nothing_goes_on_before_it_is_accepted(restored: Collecting, monkeypatch: Any) -> None:
+    for module in ("collection", "releases"):
+        monkeypatch.setattr(f"portal.{module}.jobs.civil_clock", lambda: restored.clock)
     release_due_windows.apply()
     jobs.place_sessions.apply()
     assert not Release.objects.exists()
