@@ -26,7 +26,16 @@ from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.device.api_client import connected
 from tests.journeys.hostile import attack
-from tests.journeys.world import People, Person, World, counted_twice, next_monday, trips, truth
+from tests.journeys.world import (
+    People,
+    Person,
+    World,
+    counted_twice,
+    forget_hint,
+    next_monday,
+    trips,
+    truth,
+)
 from tests.parts import eventually, start_system
 from tests.privacy.canary import rows_of, sweep
 
@@ -287,7 +296,7 @@ class Journey:
         for hour in range(4):
             await self._to(first + timedelta(hours=hour), windows)
             for person in people:
-                _forget_hint(person)
+                forget_hint(person)
             await self.people.wake(people)
         await asyncio.to_thread(self.world.wait_until_taken)
 
@@ -318,11 +327,3 @@ class _Behind:
 
     def now(self) -> datetime:
         return self._inner.now() - timedelta(days=4)  # type: ignore[attr-defined,no-any-return]
-
-
-def _forget_hint(person: Person) -> None:
-    """As if the moment that the hint drew had come for everyone."""
-    state = person.phone.load()
-    state.hint = None
-    person.phone.save(state)
-    person.phone.quiet_until = 0.0

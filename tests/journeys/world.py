@@ -188,6 +188,14 @@ class People:
         return list(await asyncio.gather(*(person.wake() for person in people)))
 
 
+def forget_hint(person: Person) -> None:
+    """As if the moment that the hint drew had come for everyone."""
+    state = person.phone.load()
+    state.hint = None
+    person.phone.save(state)
+    person.phone.quiet_until = 0.0
+
+
 def trips(person: Person, day: datetime, catalog: Catalog) -> list[Event]:
     """A few trips on a day, of the person's own country: no two people have the same sums."""
     rng = Random(f"{person.number} {day:%Y-%m-%d}")
