@@ -33,6 +33,7 @@ def work(*, study: Study, clock: Clock) -> None:
     watch = _Watch(study.pk)
     try:
         result = kinds.run(study.kind, study.parameters, watch.progress, watch.cancelled)
+        services.finish_study(study=study, result=result, clock=clock)
     except Stopped:
         log.info("Study %s was stopped.", study.pk)
     except Problem as problem:
@@ -40,8 +41,6 @@ def work(*, study: Study, clock: Clock) -> None:
     except Exception:
         log.exception("Study %s failed.", study.pk)
         services.fail_study(study=study, why=FAULT, clock=clock)
-    else:
-        services.finish_study(study=study, result=result, clock=clock)
 
 
 class _Watch:

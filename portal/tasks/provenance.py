@@ -6,6 +6,7 @@ know which data that was; parameters without a provenance were typed by hand.
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from aggregation.protocol.spec import decimal_text, with_decimals
 from aggregation.protocol.spec_reading import read_spec
 from portal.accounts.models import Person
 from portal.tasks.models import Provenance, Revision
+from portal.tasks.starting_points import starting_points
 
 _LABELS = {
     "kind": "Data",
@@ -52,10 +54,25 @@ def note_provenance(
 
 
 def provenance_of(revision: Revision) -> Provenance | None:
-    """What was last noted of the mechanism that this revision froze."""
-    mechanism = read_spec(revision.spec_text).anonymization.mechanism
-    rows = Provenance.objects.filter(mechanism_sha256=mechanism_sha256(mechanism))
-    return rows.select_related("noted_by").first()
+    """What was last noted of the mechanism that this revision froze, or is shipped with it."""
+    digest = mechanism_sha256(read_spec(revision.spec_text).anonymization.mechanism)
+    rows = Provenance.objects.filter(mechanism_sha256=digest)
+    return rows.select_related("noted_by").first() or _shipped(digest)
+
+
+def _shipped(digest: str) -> Provenance | None:
+    """Of a starting point's own numbers: nobody noted it, so there is no row."""
+    facts = _shipped_facts().get(digest)
+    return Provenance(mechanism_sha256=digest, facts=facts) if facts else None
+
+
+@cache
+def _shipped_facts() -> dict[str, dict[str, Any]]:
+    return {
+        mechanism_sha256(point.spec.anonymization.mechanism): point.provenance
+        for point in starting_points()
+        if point.provenance
+    }
 
 
 def in_words(provenance: Provenance) -> list[tuple[str, str]]:

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from aggregation.calibration.expecting import expected_error
+from aggregation.calibration.expecting import bounded_sums, expected_error
 from aggregation.calibration.fitting import fitted
 from aggregation.calibration.proxy import Proxy, summed
 from aggregation.calibration.scales import Scaled, rounded
 from aggregation.calibration.weighing import Weights
 from aggregation.compiler import Compiled, compile_spec
 from aggregation.errors import Problem
+from aggregation.mechanisms import build_for
 from aggregation.mechanisms.slices import slice_count
 from aggregation.ondevice.bounding import Rows
+from aggregation.protocol.anonymization import Mechanism
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.ranks import Cells
 from aggregation.protocol.spec import Spec
@@ -116,7 +118,7 @@ def fit_task(
             epsilon=epsilon,
             fit=name,
             quality=quality,
-            per_event=_per_event(scaled),
+            per_event=per_event(made[name], Scaled.of(mine, by), max_rows=task.max_rows),
         ),
     )
 
@@ -145,10 +147,18 @@ def _count_metric(task: ClientTask) -> str:
     return found[1] if found and found[1] in task.metrics else task.metrics[0]
 
 
-def _per_event(scaled: Scaled) -> dict[str, dict[str, float]]:
-    """Each metric per event, of slices that enough devices have to be told by themselves."""
+def per_event(
+    mechanism: Mechanism, scaled: Scaled, *, max_rows: int
+) -> dict[str, dict[str, float]]:
+    """Each metric per event, of slices that enough devices have to be told by themselves: as a
+    release of the proxy data would tell it, after the clip and its correction, so that later
+    releases are held against their like."""
     proxy, slices = scaled.proxy, len(scaled.slicing)
-    sums = [summed(scaled.slice_of, column, slices) for column in proxy.rows.values.T]
+    arithmetic = build_for(mechanism, proxy.cells, proxy.metrics)
+    sums_kept = bounded_sums(arithmetic, proxy, max_rows=max_rows)
+    kept = arithmetic.decode_cells(proxy.seen, sums_kept)
+    slice_of = scaled.slicing.of(proxy.seen)
+    sums = [summed(slice_of, column, slices) for column in kept.T]
     found = {}
     for number, name in enumerate(scaled.slicing.names):
         events = sums[proxy.count][number]

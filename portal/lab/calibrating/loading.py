@@ -12,7 +12,7 @@ import msgspec
 from aggregation.calibration.fitting import NAMES
 from aggregation.errors import Problem
 from aggregation.mechanisms import problems
-from aggregation.protocol.anonymization import Mechanism
+from aggregation.protocol.anonymization import BudgetSplit, GroupScaling, Mechanism, Rotated
 from aggregation.protocol.ranks import DomainOf
 from aggregation.protocol.server_config import ServerConfig
 from portal.lab.calibrating.provenance import Fitted, Provenance
@@ -74,6 +74,8 @@ def _faults(found: Fitted) -> Iterator[str]:
         yield "The hash of its data is no SHA-256."
     if set(told.quality.by_metric) != set(found.metrics):
         yield "Its fit quality is not of its metrics."
+    if not _is_whole(found):
+        yield "Its parameters are not of all its metrics, or of all its slices."
     if told.fit not in NAMES:
         yield f"There is no fit {told.fit[:40]!r}."
     if not told.source:
@@ -89,6 +91,16 @@ def _faults(found: Fitted) -> Iterator[str]:
             yield f"A name or sentence in it is longer than {LONGEST} characters."
         elif _UNREADABLE.search(text):
             yield f"There is a character that nobody can read in {text[:40]!r}."
+
+
+def _is_whole(found: Fitted) -> bool:
+    """Whether pages can show it: what it is worth for a task is for `misfits` to say."""
+    match found.mechanism:
+        case GroupScaling(scales=scales) | BudgetSplit(scales=scales):
+            return all(set(row) == set(found.metrics) for row in scales.values())
+        case Rotated(basis=basis, correction=correction):
+            return set(basis) == set(correction)
+    return True
 
 
 def _numbers(told: Provenance) -> Iterator[float]:

@@ -1,7 +1,9 @@
 """Which releases there are to hold against a calibration, and their numbers by slice."""
 
 from dataclasses import dataclass
-from typing import Any
+from math import sqrt
+
+from django.db.models import OuterRef, Subquery
 
 from aggregation.errors import Problem
 from portal.lab.drifting.holding import (
@@ -44,13 +46,13 @@ class Drift:
 
 
 def drifts() -> list[Drift]:
-    """Of every task that has a release, by its name."""
-    rows = Release.objects.select_related("window__task", "window__revision", "rendering")
-    newest: dict[int, Release] = {}
-    for release in rows.defer("noised").order_by("-released_at", "-pk"):
-        newest.setdefault(release.window.task_id, release)
-    live = (one for one in newest.values() if one.window.task.state != Task.State.ENDED)
-    return [drift_of(release) for release in sorted(live, key=lambda r: r.window.task.name)]
+    """Of every task that goes on and has a release, by its name."""
+    its_own = Release.objects.filter(window__task=OuterRef("pk"))
+    newest = Subquery(its_own.order_by("-released_at", "-pk").values("pk")[:1])
+    tasks = Task.objects.exclude(state=Task.State.ENDED).annotate(newest=newest)
+    rows = Release.objects.filter(pk__in=tasks.values("newest")).defer("noised")
+    found = rows.select_related("window__task", "window__revision", "rendering")
+    return [drift_of(release) for release in found.order_by("window__task__name")]
 
 
 def drift_of(release: Release) -> Drift:
@@ -68,25 +70,32 @@ def drift_of(release: Release) -> Drift:
 
 
 def _numbers(tables: Tables, proxy: PerEvent) -> Numbers:
+    """By slice, over the cells that are shown, the largest first if there are very many: a sum over
+    all cells, most of them empty, drowns in their noise. Their intervals are those of the noise
+    alone: what the clip took is taken from the proxy's numbers, too."""
     columns = _columns(tables, [name.split("/") for name in proxy])
-    found: dict[tuple[str, str], Released] = {}
-    for metric in next(iter(proxy.values())):
-        if metric not in tables.metrics:
-            continue
-        layout, rows = tables.rows(columns, metric, shown_only=True)
-        places = [layout.keys.index(column) for column in columns]
-        for row in rows:
-            name = "/".join(str(row.keys[place]) for place in places)
-            number: Any = pick(layout, row, metric)
-            if number.value is not None and number.half_width is not None:
-                found[name, metric] = Released(number.value, number.half_width)
-    return found
+    metrics = [name for name in next(iter(proxy.values())) if name in tables.metrics]
+    if not metrics:
+        return {}
+    layout, rows = tables.rows(tables.own_keys, metrics[0], shown_only=True, sort=metrics[0])
+    places = [layout.keys.index(column) for column in columns]
+    sums: dict[tuple[str, str], tuple[float, float]] = {}
+    for row in rows:
+        name = "/".join(str(row.keys[place]) for place in places) or "all"
+        for metric in metrics:
+            number = pick(layout, row, metric)
+            if number.value is not None and number.noise is not None:
+                total, square = sums.get((name, metric), (0.0, 0.0))
+                sums[name, metric] = (total + number.value, square + number.noise**2)
+    return {key: Released(total, sqrt(square)) for key, (total, square) in sums.items()}
 
 
 def _columns(tables: Tables, slices: list[list[str]]) -> list[str]:
     """The keys that slices are named by: those whose values their parts are."""
     if slices == [["all"]]:
         return []
+    if len({len(parts) for parts in slices}) != 1:
+        raise Problem("Its calibration is of slices that have no common names.")
     columns = []
     for parts in zip(*slices, strict=True):
         keys = (k for k in tables.own_keys if k != tables.region_key and k not in columns)

@@ -3,9 +3,11 @@
 A file begins with two comments, its title and the question it answers; the rest is the document.
 """
 
+import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_reading import read_spec
@@ -30,6 +32,8 @@ class StartingPoint:
     answers: str
     # The document, without its two comments.
     text: str
+    # Where its parameters come from, as a calibration tells it; empty where nobody measured.
+    provenance: dict[str, Any]
 
     @property
     def spec(self) -> Spec:
@@ -48,4 +52,13 @@ def starting_point(slug: str) -> StartingPoint | None:
 def _read(slug: str) -> StartingPoint:
     text = (Path(__file__).parent / f"{slug}.yaml").read_text()
     title, answers, document = text.split("\n", 2)
-    return StartingPoint(slug, title.removeprefix("# "), answers.removeprefix("# "), document)
+    told = _provenances().get(slug, {})
+    return StartingPoint(slug, title.removeprefix("# "), answers.removeprefix("# "), document, told)
+
+
+@cache
+def _provenances() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(
+        (Path(__file__).parent / "provenance.json").read_text()
+    )
+    return found

@@ -139,6 +139,14 @@ def test_what_the_lab_computed_is_told_as_such(task, result, made_here, ada, clo
     assert Provenance.objects.get().facts["made"] == f"in this lab, as study {study.pk}"
 
 
+def test_what_ships_is_told_as_such(task, signed_in, ada, clock):
+    revision = tasks.submit(task=task, version=1, actor=ada, clock=clock)
+    page = content(signed_in("reviewer").get(f"/review/{revision.pk}"))
+    assert "The demo&#x27;s made-up world: 30,000 phones in 24 cities" in page
+    assert "<dt>Made</dt><dd>with the program</dd>" in page
+    assert not Provenance.objects.exists()
+
+
 def test_what_was_changed_by_hand_was_typed_by_hand(put, task, signed_in, clock):
     put()
     ada = task.created_by
@@ -158,6 +166,7 @@ def test_what_was_changed_by_hand_was_typed_by_hand(put, task, signed_in, clock)
         (lambda r: r["provenance"].update(epsilon=1.0), "fitted for ε = 1"),
         (lambda r: r.update(keys=r["keys"][:1]), "fitted for the keys"),
         (lambda r: r["mechanism"]["scales"].pop("bus"), "bus"),
+        (lambda r: r["mechanism"].update(scales={}), "walking"),
     ],
 )
 def test_it_refuses_a_draft_that_does_not_fit(put, result, change, sentence):
@@ -182,6 +191,21 @@ def test_two_stand_side_by_side_however_they_were_asked_for(result, loaded, made
     page = content(signed_in("analyst").get(f"/lab/side-by-side?first={here.pk}&second={there.pk}"))
     assert '<th scope="row">Task</th><td>weekly-trips</td><td>–</td>' in page
     assert '<th scope="row">Source</th><td>–</td><td>A travel survey</td>' in page
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["mechanism"]["scales"]["bus"].pop("distance_km"),
+        lambda r: r.update(mechanism={"kind": "rotated", "by": [], "basis": {"all": [[1]]},
+                                      "correction": {}}),
+    ],
+)  # fmt: skip
+def test_it_refuses_what_no_page_could_show(signed_in, result, change):
+    change(result)
+    answer = signed_in("analyst").post("/lab/load", {"text": json.dumps(result)})
+    assert answer.status_code == 400
+    assert "not of all its metrics, or of all its slices" in content(answer)
 
 
 def test_a_draft_that_cannot_be_read_is_told(task, result, loaded, ada, clock):

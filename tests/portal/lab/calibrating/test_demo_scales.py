@@ -1,6 +1,7 @@
 """The scales of the demo's tasks fit its world, and show its cities."""
 
 from collections import Counter
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from aggregation.protocol.ranks import Cells
 from aggregation.protocol.shipped import ACTIVITIES
 from devices_sim.fleet.ground_truth import METRICS, sums_by_phone, true_sums
 from devices_sim.fleet.world import World
+from portal.lab.calibrating.built_in import HOW, facts, measured
 from portal.tasks.starting_points import starting_point
 from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, world
 
@@ -50,6 +52,21 @@ def test_the_demos_tasks_fit_its_world(slug):
             assert 1 / most < scale / fitted.named[activity][metric] < most
     clip = clip_by_quantile(norms_of(fitted.proxy, fitted.by_row), 0.9)
     assert 1 / 1.5 < given["clip"] / clip < 1.5
+
+
+def test_what_ships_with_them_is_what_was_measured(size):
+    """At full size to the last digit; a fifth of the phones tell the same sizes, about."""
+    point = starting_point("country-modal-split")
+    told = point.provenance
+    date = datetime.fromisoformat(told["date"])
+    phones = None if size == "full" else 6_000
+    found = facts(measured(point, date=date, phones=phones))
+    if size == "full":
+        assert found == told
+    assert (found["kind"], found["seed"], found["fit"]) == ("simulated", 2026, HOW)
+    for name, row in told["per_event"].items():
+        most = 0.4 if name == "flying" else 0.15
+        assert found["per_event"][name] == pytest.approx(row, rel=most)
 
 
 def test_the_demos_cities_show_although_only_half_of_its_phones_are_in_time():
