@@ -6,16 +6,20 @@ to a log, a file, a cache, a return value or an exception. One transaction write
 spends the ledger's reservation, settles partials and collector, and moves the window to
 `released`, which is final. If it fails, or the process dies before it, everything is as it was:
 the noise is forgotten, and a later attempt draws its own, of which again nobody has seen anything.
-If it commits, the window is never due again; the database refuses a second release besides. So
+If it commits, the window is never due again; the database refuses a second release besides. A
+commit that fails is tried again with the same numbers, once the row says that it did not happen. So
 each window has at most one output that anybody can ever have seen, and exactly one debit with it.
 
 Whether a window is released depends on the clock and on the approval, never on how many devices
 contributed: a window without any is released like every other.
 """
 
+import logging
+import time
+
 import msgspec
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
@@ -36,6 +40,11 @@ from portal.releases.signing import card_text, sign_card
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Revision, TaskWindow
 from portal.tasks.signing import approval_for, is_trusted
+
+log = logging.getLogger(__name__)
+
+# Machine seconds between attempts to store a release while the database is away.
+PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 def release_window(
@@ -61,7 +70,7 @@ def release_window(
         noised = add_noise(gathered.core.report(), recipe)
         passed("noised")
         card = _card(window, revision, recipe, noised, clock)
-        _commit(gathered, noised, card, clock=clock)
+        _store(gathered, noised, card, clock=clock)
     passed("committed")
 
 
@@ -100,6 +109,35 @@ def _card(
         released_at=clock.now(),
         software=f"Mayfly {settings.VERSION}",
     )
+
+
+def _store(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: Clock) -> None:
+    """Commit, and wait for a database that is away.
+
+    What sessions have handed over is in this memory alone: an attempt after this one would be
+    without it.
+    """
+    for pause in (*PAUSES, None):
+        try:
+            if not _is_stored(gathered):
+                _commit(gathered, noised, card, clock=clock)
+        except (OperationalError, InterfaceError):
+            connection.close()
+            if pause is None:
+                raise
+            log.warning("%s cannot be stored now; it is tried again.", gathered.window)
+            time.sleep(pause)
+        else:
+            return
+
+
+def _is_stored(gathered: Gathered) -> bool:
+    """Whether a commit went through that nobody heard of. Only this collector releases the window.
+
+    One that did not has left its mark on what is in memory.
+    """
+    gathered.collector.refresh_from_db(fields=["state"])
+    return Release.objects.filter(window=gathered.window).exists()
 
 
 def _commit(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: Clock) -> None:
