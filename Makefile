@@ -30,21 +30,25 @@ deep: $(VENV)/installed-tests browser ## the same tests at full size
 bench: $(VENV)/installed-tests ## measure: one JSON line a figure, ours beside a peer
 	@$(PY) -m tests.bench
 
-soak: setup ## a year of work with 5,000 phones, and a table of what must be zero
-	@$(PY) manage.py simulate --scenario soak --devices 5000 --weeks 52
-
 faults: $(VENV)/installed-tests ## kill, freeze and starve a running system, and print what came of it
 	@$(PY) -m tests.faults
+
+soak: setup ## a year of work with 5,000 phones, and a table of what must be zero
+	@$(PY) manage.py simulate --scenario soak --devices 5000 --weeks 52
 
 screenshots: $(VENV)/installed-tests browser ## take the README's pictures again (about five minutes)
 	@$(PY) -m tests.screenshots
 
-lint: $(VENV)/installed-tests ## ruff, mypy, import ladder, migrations
+lint: $(VENV)/installed-tests ## ruff, bandit, mypy, import ladder, migrations
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/bandit --quiet --recursive --configfile pyproject.toml aggregation devices_sim portal manage.py
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
 	@$(PY) manage.py makemigrations --check --dry-run
+
+audit: $(VENV)/installed-tests ## known faults of the installed packages (needs the network)
+	@$(PY) -m tests.audit
 
 clean: ## remove the virtual environment, caches and the demo's data
 	rm -rf $(VENV) .mayfly .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
@@ -78,4 +82,4 @@ browser:
 	&& { $(APT) chromium-headless-shell >/dev/null 2>&1 || $(APT) chromium >/dev/null; }; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
-.PHONY: run setup test deep bench faults soak screenshots lint clean help browser
+.PHONY: run setup test deep bench faults soak screenshots lint audit clean help browser

@@ -428,12 +428,15 @@ LOGGING = {
         "answers": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 0) != 503,
-        }
+        },
+        "refusals": {"()": "portal.log_refusals.WithoutHeaders"},
     },
     "handlers": {"line": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["line"], "level": LOG_LEVEL},
     "loggers": {
         "django.request": {"filters": ["answers"]},
+        "django.security.csrf": {"filters": ["refusals"]},
+        "django.security.DisallowedHost": {"filters": ["refusals"]},
         "celery": {"level": "WARNING"},
         # The heartbeat says "received" and "succeeded" many times a minute.
         "celery.app.trace": {"level": "WARNING"},

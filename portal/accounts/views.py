@@ -9,9 +9,10 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from portal.accounts.forms import PasswordForm, ProfileForm, SignInForm
 from portal.accounts.models import Person, Role
@@ -21,6 +22,7 @@ from portal.audit.services import record
 from portal.clock import civil_clock
 
 
+@method_decorator(require_http_methods(["GET", "HEAD", "POST"]), name="dispatch")
 class SignIn(LoginView):
     template_name = "accounts/login.html"
     authentication_form = SignInForm
@@ -55,6 +57,7 @@ def switch_role(request: HttpRequest) -> HttpResponse:
     return redirect("home")
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
     # A copy: the frame around the page shows who one is, not what was typed.
@@ -67,6 +70,7 @@ def account(request: PersonRequest) -> HttpResponse:
     return render(request, "accounts/account.html", {"section": "account", "form": form})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 @sensitive_post_parameters()

@@ -3,12 +3,14 @@
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from portal.accounts.explorer import groups_of
 from portal.accounts.requests import PersonRequest
 from portal.openapi import document
 
 
+@require_safe
 @login_required
 def explorer(request: PersonRequest) -> HttpResponse:
     context = {

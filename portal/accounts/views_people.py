@@ -7,7 +7,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from aggregation.errors import Problem
 from portal.accounts import services
@@ -19,6 +19,7 @@ from portal.accounts.selectors import everyone
 from portal.clock import civil_clock
 
 
+@require_safe
 @role_required(Role.OPERATOR)
 def people(request: PersonRequest) -> HttpResponse:
     page = Paginator(everyone(), 100).get_page(request.GET.get("page"))
@@ -26,6 +27,7 @@ def people(request: PersonRequest) -> HttpResponse:
     return render(request, "accounts/people.html", context)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.OPERATOR)
 @cache_control(no_store=True)
 def add_person(request: PersonRequest) -> HttpResponse:
@@ -43,6 +45,7 @@ def add_person(request: PersonRequest) -> HttpResponse:
     return render(request, "accounts/add_person.html", {"section": "people", "form": form})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.OPERATOR)
 def person(request: PersonRequest, person_id: int) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from aggregation.errors import Problem
 from portal.accounts.forms import TokenForm
@@ -17,6 +17,7 @@ from portal.accounts.tokens import NewToken, create_token, revoke_token
 from portal.clock import civil_clock
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 @login_required
 def tokens(request: PersonRequest) -> HttpResponse:

@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db.models import QuerySet
 
 from portal.audit.models import Entry
+from portal.spreadsheets import harmless
 
 BATCH = 2000
 Write = Callable[[list[Entry]], str]
@@ -56,15 +57,10 @@ def _lines(batch: list[Entry]) -> str:
 def _cells(entry: Entry) -> list[str]:
     changes = "; ".join(f"{c['field']}: {c['from']} → {c['to']}" for c in entry.changes)
     content = {**entry.content(), "hash": entry.hash, "changes": changes}
-    return [_harmless(str(content[name])) for name in _COLUMNS]
+    return [harmless(str(content[name])) for name in _COLUMNS]
 
 
 def _rows(rows: Iterable[Iterable[str]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()
-
-
-def _harmless(cell: str) -> str:
-    """A spreadsheet must not run a cell: names and labels are typed by people."""
-    return "'" + cell if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -56,6 +56,12 @@ class PatientProtocol(HttpToolsProtocol):
             super().data_received(part)
             self._look(len(part))
 
+    def send_400_response(self, msg: str) -> None:
+        """The connection ends here: what was sent ahead of this is answered to nobody."""
+        super().send_400_response(msg)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+
     def _look(self, size: int) -> None:
         cycle = self.cycle
         if len(self.pipeline) > self.most_ahead:

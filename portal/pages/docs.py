@@ -24,7 +24,10 @@ CONTENTS = (
     Group("Asking", ("task-spec", "sql-rules", "tasks", "calibration")),
     Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
     Group("Evidence", ("lab", "evaluation", "faults")),
-    Group("Ideas", ("windows", "clock", "sessions", "fleet", "threat-model", "glossary")),
+    Group(
+        "Ideas",
+        ("windows", "clock", "sessions", "fleet", "threat-model", "security", "glossary"),
+    ),
     Group(
         "Reference",
         ("settings", "data-model", "device-protocol", "made-up-world", "simulation"),

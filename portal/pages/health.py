@@ -14,6 +14,7 @@ from django.db import connection
 
 from portal import heartbeats
 from portal.audit import witness
+from portal.audit.models import Verification
 from portal.audit.selectors import latest_verification
 from portal.pages.moments import in_words
 from portal.valkey import broker_client, queue_client
@@ -132,6 +133,10 @@ def _audit(database: Part) -> Part:
     if is_behind:
         restored = "It was put back from a backup: run manage.py accept_restore."
         return Part("audit", False, f"{witness.BEHIND}. {restored}")
+    return _chain(found)
+
+
+def _chain(found: Verification | None) -> Part:
     age = datetime.now(UTC) - found.at if found and found.at else None
     seconds = round(age.total_seconds(), 1) if age is not None else None
     if found and found.problem:

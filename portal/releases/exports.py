@@ -14,12 +14,11 @@ import msgspec
 from portal.releases.beside import Beside
 from portal.releases.filtering import Filter
 from portal.releases.opening import OpenTable
+from portal.spreadsheets import harmless
 from portal.streams.gazetteer import gazetteer
 
 BATCH = 5000
 _CHUNK = 1 << 18
-# What a spreadsheet takes for the beginning of a formula.
-_RUN = ("=", "+", "-", "@", "\t", "\r")
 Make = Callable[[OpenTable, Filter], Iterator[bytes]]
 
 
@@ -33,7 +32,7 @@ def as_csv(table: OpenTable, asked: Filter) -> Iterator[bytes]:
     beside = Beside(table)
     yield _lines([beside.names])
     for rows in _batches(beside, asked):
-        yield _lines([["" if v is None else _harmless(v) for v in row] for row in rows])
+        yield _lines([["" if v is None else harmless(v) for v in row] for row in rows])
 
 
 def as_json(table: OpenTable, asked: Filter) -> Iterator[bytes]:
@@ -90,8 +89,3 @@ def _lines(rows: list[list[Any]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
-
-
-def _harmless(value: Any) -> Any:
-    """A spreadsheet must not run a word; numbers are numbers, with their minus."""
-    return "'" + value if isinstance(value, str) and value.startswith(_RUN) else value

@@ -7,6 +7,7 @@ outside is ever part of a statement.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ _LIMITS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 2,
     "memory_limit": "512MB",
     "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
     "preserve_insertion_order": True,
 }
 _ORDER: Final = {UP: "ASC", DOWN: "DESC"}
@@ -62,7 +64,7 @@ class Question:
     def batches(self, file: TableFile, *, size: int) -> Iterator[pa.RecordBatch]:
         """All rows, a batch at a time: only one is in memory, unless they have to be sorted."""
         statement = f"{self._all} {self._by}"
-        with duckdb.connect(config=_LIMITS) as database:
+        with opened_for(file.path) as database:
             for name, table in self.joined.items():
                 database.register(name, table)
             found = database.sql(statement, params=[str(file.path), *self.values])
@@ -104,12 +106,33 @@ class Question:
 
 
 def ask(
-    statement: str, *values: int | str, joined: Mapping[str, pa.Table] = _NOTHING
+    statement: str, path: str, *values: int | str, joined: Mapping[str, pa.Table] = _NOTHING
 ) -> list[tuple[Any, ...]]:
-    with _database().cursor() as asking:
+    """The first mark of the statement stands for the path of the file."""
+    with _database(_root(Path(path))).cursor() as asking:
         for name, table in joined.items():
             asking.register(name, table)
-        return asking.execute(statement, list(values)).fetchall()
+        return asking.execute(statement, [path, *values]).fetchall()
+
+
+def opened_for(path: Path) -> duckdb.DuckDBPyConnection:
+    """Reads files of releases, and nothing else: whatever a statement should ever say."""
+    return _opened(_root(path))
+
+
+def _root(path: Path) -> Path:
+    """The folder of all releases: a file lies in the folder of its window, in that of its task."""
+    return path.parents[2]
+
+
+def _opened(root: Path) -> duckdb.DuckDBPyConnection:
+    database = duckdb.connect(config=_LIMITS)
+    folder = str(root).replace("'", "''")
+    # In this order: once access is closed, nothing can be opened again.
+    database.execute(f"SET allowed_directories = ['{folder}']")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database
 
 
 @lru_cache(maxsize=_ANSWERS)
@@ -120,10 +143,10 @@ def _remembered(
     return tuple(ask(statement, str(file.path), *values))
 
 
-@lru_cache(maxsize=1)
-def _database() -> duckdb.DuckDBPyConnection:
+@lru_cache(maxsize=2)
+def _database(root: Path) -> duckdb.DuckDBPyConnection:
     """One for the process, with nothing in it: to open one takes longer than to ask it."""
-    return duckdb.connect(config=_LIMITS)
+    return _opened(root)
 
 
 def quoted(name: str) -> str:

@@ -35,7 +35,7 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
 class RevisionSerializer(serializers.ModelSerializer[Revision]):
     task = serializers.CharField(source="task.name")
     author = serializers.CharField(source="author.username")
-    approver = serializers.CharField(source="approver.username", default=None)
+    approver = serializers.CharField(source="approver.username", default=None, allow_null=True)
     epsilon = Epsilon(help_text="Per window, as decimal text.")
 
     class Meta:
@@ -75,11 +75,13 @@ class WindowSerializer(serializers.ModelSerializer[TaskWindow]):
 
 class CommentSerializer(serializers.ModelSerializer[Comment]):
     author = serializers.CharField(source="author.username")
-    revision = serializers.IntegerField(source="revision.number", default=None)
+    revision = serializers.IntegerField(source="revision.number", default=None, allow_null=True)
     thread = serializers.IntegerField(
         source="thread_id", allow_null=True, help_text="The comment that this one answers."
     )
-    resolved_by = serializers.CharField(source="resolved_by.username", default=None)
+    resolved_by = serializers.CharField(
+        source="resolved_by.username", default=None, allow_null=True
+    )
 
     class Meta:
         model = Comment

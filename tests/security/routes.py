@@ -44,4 +44,4 @@ def _routes(patterns: list[URLPattern | URLResolver], before: str) -> Iterator[R
 
 def _template(pattern: str) -> str:
     plain = pattern.removeprefix("^").removesuffix("$")
-    return _GROUP.sub(r"{\1}", _ARGUMENT.sub(r"{\1}", plain))
+    return _ARGUMENT.sub(r"{\1}", _GROUP.sub(r"{\1}", plain))

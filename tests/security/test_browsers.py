@@ -74,7 +74,12 @@ def test_files_are_told_too() -> None:
 
 
 def test_files_outside_their_folder_are_not_there() -> None:
-    for path in ("../portal/settings.py", "%2e%2e/settings.py", "/etc/passwd", "../keys/secret-key"):
+    for path in (
+        "../portal/settings.py",
+        "%2e%2e/settings.py",
+        "/etc/passwd",
+        "../keys/secret-key",
+    ):
         assert Client().get(f"/static/{path}").status_code == 404
 
 

@@ -28,6 +28,7 @@ REACH = {"constraints": [], "ladder": {"rungs": []}}
 # Whose session it is, or the one scope of a token of somebody with every role.
 PEOPLE = ("guest", "nobody", "consumer", "analyst", "other", "reviewer", "operator")
 SCOPES = ("read", "author", "operate")
+EVERY_ROLE = "every role"
 
 
 @dataclass
@@ -60,7 +61,8 @@ class World:
 
 def made_world(collecting: Collecting, monkeypatch: Any) -> World:
     clock = collecting.clock
-    monkeypatch.setattr(module, "SPEC", SPEC.replace("audience: public", "audience: internal"))
+    inner = SPEC.replace("audience: public", "audience: internal").replace("0.5", "0.05")
+    monkeypatch.setattr(module, "SPEC", inner)
     collecting.activate(INTERNAL, grace=24)
     collecting.go_to("2026-11-21T00:00:00")
     for _ in range(3):
@@ -125,6 +127,8 @@ def _let_in(world: World, ada: Person) -> None:
         world.clients[name] = Client()
         world.clients[name].force_login(person)
     everyone = someone("all", *Role.values)
+    world.clients[EVERY_ROLE] = Client()
+    world.clients[EVERY_ROLE].force_login(everyone)
     for scope in SCOPES:
         made = create_token(
             owner=everyone, name=scope, scopes=[scope], lifetime_days=30, clock=world.clock

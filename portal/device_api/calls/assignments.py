@@ -1,7 +1,5 @@
 """`POST /device/v1/assignments`: a session, a key and a token for each task asked for."""
 
-from collections import Counter
-
 from aggregation.protocol.ids import fresh_update_id
 from aggregation.protocol.messages import (
     Assigned,
@@ -41,10 +39,11 @@ def _assignments(parts: Parts, asked: AssignmentRequest) -> Answer:
     view = parts.snapshots.current()
     population = known(asked.population, view)
     given: list[Assigned | TurnedAway] = []
-    asked_before: Counter[Wanted] = Counter()
+    asked_before: dict[Wanted, int] = {}
     for wanted in asked.tasks:
-        task = _open_task(view, population, wanted, asked_before[wanted])
-        asked_before[wanted] += 1
+        times = asked_before.get(wanted, 0)
+        task = _open_task(view, population, wanted, times)
+        asked_before[wanted] = times + 1
         session = choose_session(task.sessions, parts.rng) if task else None
         if task and session:
             given.append(_assigned(parts, task, session))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from portal.lab.models import Study
+from portal.spreadsheets import harmless
 
 
 class Cell(NamedTuple):
@@ -26,7 +27,7 @@ def as_csv(study: Study) -> str:
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(Cell._fields)
-    lines.writerows(cells_of(study))
+    lines.writerows(map(harmless, cell) for cell in cells_of(study))
     return out.getvalue()
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from django.conf import settings as django_settings
 
 from aggregation.protocol.tokens import token
 from tests.parts import ROOT, clean_environment, eventually, free_port
@@ -182,7 +183,8 @@ def running_front_end(
     try:
         valkey.start()
         (data / "static").mkdir()
-        if database:
+        if database:  # pages can be shown, which look up the names of files
+            shutil.copy(Path(django_settings.STATIC_ROOT) / "staticfiles.json", data / "static")
             (data / "mayfly.sqlite3").symlink_to(database)
         ours = {
             "MAYFLY_DATA": str(data),

@@ -55,6 +55,8 @@ def parsed(data: bytes, *, head: bool) -> tuple[RawReply | None, bytes]:
         return None, data
     first, *lines = top.decode("latin-1").split("\r\n")
     headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in lines)}
+    if not head and headers.get("transfer-encoding") == "chunked":
+        return _in_chunks(first, headers, rest, data)
     length = 0 if head else int(headers.get("content-length", 0))
     if len(rest) < length:
         return None, data
@@ -62,3 +64,17 @@ def parsed(data: bytes, *, head: bool) -> tuple[RawReply | None, bytes]:
     if status == 100:  # the server asks for the body
         return parsed(rest, head=head)
     return RawReply(status, headers, rest[:length]), rest[length:]
+
+
+def _in_chunks(
+    first: str, headers: dict[str, str], rest: bytes, data: bytes
+) -> tuple[RawReply | None, bytes]:
+    body = b""
+    while True:
+        size, found, rest = rest.partition(b"\r\n")
+        length = int(size, 16) if found else 0
+        if not found or len(rest) < length + 2:
+            return None, data
+        body, rest = body + rest[:length], rest[length + 2 :]
+        if length == 0:
+            return RawReply(int(first.split()[1]), headers, body), rest

@@ -1,0 +1,16 @@
+"""Refused requests in the log: that there was one and where, never what its headers said."""
+
+import logging
+
+
+class WithoutHeaders(logging.Filter):
+    """For Django's own words on forged requests and foreign hosts, which repeat the header."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == "django.security.csrf" and isinstance(record.args, tuple):
+            reason, *rest = record.args
+            # As in `Origin checking failed - https://… does not match any trusted origins.`
+            record.args = (str(reason).partition(" - ")[0], *rest)
+        else:
+            record.msg, record.args, record.exc_info = "A request asks for another host.", (), None
+        return True
