@@ -132,12 +132,12 @@ def _store(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: Cl
 
 
 def _is_stored(gathered: Gathered) -> bool:
-    """Whether a commit went through that nobody heard of. Only this collector releases the window.
+    """Whether a commit of this collector went through that nobody heard of.
 
-    One that did not has left its mark on what is in memory.
+    Its row says so, which changes with the release; what is in memory says what was tried.
     """
     gathered.collector.refresh_from_db(fields=["state"])
-    return Release.objects.filter(window=gathered.window).exists()
+    return gathered.collector.state == Session.State.FLUSHED
 
 
 def _commit(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: Clock) -> None:

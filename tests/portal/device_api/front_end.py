@@ -176,8 +176,13 @@ def queue_of(session: str) -> str:
 
 @contextmanager
 def running_front_end(
-    *, database: Path | None = None, options: tuple[str, ...] = (), **settings: str
+    *,
+    database: Path | None = None,
+    options: tuple[str, ...] = (),
+    token_key: bytes = b"",
+    **settings: str,
 ) -> Iterator[FrontEnd]:
+    token_key = token_key or secrets.token_bytes(32)
     data = Path(tempfile.mkdtemp(prefix="mayfly-front-"))
     valkey = Valkey(data)
     try:
@@ -191,12 +196,10 @@ def running_front_end(
             "MAYFLY_QUEUE_URL": valkey.url,
             "MAYFLY_SNAPSHOT_SECONDS": "0.05",
         }
-        key, words = (
-            _token_key(data),
-            ("portal.asgi:application", *PROTOCOL, *(options or UNPROXIED)),
-        )
+        _lay_token_key(data, token_key)
+        words = ("portal.asgi:application", *PROTOCOL, *(options or UNPROXIED))
         with running_uvicorn(*words, log=data / "web.log", **{**ours, **settings}) as running:
-            yield FrontEnd(data, *running, valkey, key)
+            yield FrontEnd(data, *running, valkey, token_key)
     finally:
         valkey.stop()
         shutil.rmtree(data, ignore_errors=True)
@@ -228,12 +231,11 @@ def _listens(port: int, process: subprocess.Popen[bytes]) -> bool:
         return True
 
 
-def _token_key(data: Path) -> bytes:
-    folder, key = data / "keys", secrets.token_bytes(32)
+def _lay_token_key(data: Path, key: bytes) -> None:
+    folder = data / "keys"
     folder.mkdir(mode=0o700)
     with os.fdopen(os.open(folder / "token-key", os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
         file.write(key)
-    return key
 
 
 def open_session(load: float = 0.0) -> dict[str, Any]:

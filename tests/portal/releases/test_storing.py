@@ -5,10 +5,12 @@ from django.db import OperationalError
 
 from aggregation.release.noised import Noised
 from portal.audit.models import Entry
+from portal.collection import placing
 from portal.collection.models import Session
 from portal.ledger.models import Charge
 from portal.releases import failpoints, running, services
 from portal.releases.models import Release
+from tests.portal.releases.test_releasing import pauses_are_over
 from tests.privacy.without_noise import NoNoise
 
 pytestmark = pytest.mark.databases
@@ -58,6 +60,24 @@ def test_a_database_that_stays_away_is_left_alone(due, monkeypatch):
     assert not Release.objects.exists()
     assert due.window(FIRST).state == "releasing"
     assert Session.objects.get(collects__window=FIRST).state == "dead"
+
+
+def test_a_collector_that_is_over_stores_nothing_even_if_another_has(due, monkeypatch, caplog):
+    """It was away with its numbers in memory; the next one has released the window meanwhile."""
+
+    def overtaken(place):
+        if place == "noised":
+            monkeypatch.setattr(failpoints, "hook", lambda place: None)
+            row = Session.objects.get(collects__window=FIRST)
+            assert placing.bury(row, Session.Reason.LOST, clock=due.clock)
+            pauses_are_over()
+            running.release_due_windows(clock=due.clock)
+            assert Release.objects.count() == 1
+
+    monkeypatch.setattr(failpoints, "hook", overtaken)
+    running.release_due_windows(clock=due.clock)
+    assert "is not being released by this collector any more" in caplog.text
+    assert Entry.objects.filter(action="release.made").count() == 1
 
 
 def fails(*, at, times):
