@@ -23,7 +23,7 @@ COMPUTING = ("parallel", "postgresql", "browser")
 WAITING = ("solo", "long")
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
-LONG = ["tests/faults", "tests/devices_sim/simulation"]
+LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
 # One system for both workers, and tests of very different length.
 STEALING = ["-n", "2", "--dist", "worksteal"]
 
