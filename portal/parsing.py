@@ -1,4 +1,4 @@
-"""Bodies of calls: JSON that is not too deep, and text that is UTF-8.
+"""What requests are made of: JSON that is not too deep, and text that is UTF-8.
 
 Imported by the API's ground before anything of ours, so it knows nothing of ours.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
@@ -39,8 +39,13 @@ class JsonParser(JSONParser):
 
 
 @sync_and_async_middleware
-def only_utf8(get_response: Answered) -> Answered:
-    """Refuse bodies in another encoding: some names that Python knows are no encodings of text."""
+def only_text(get_response: Answered) -> Answered:
+    """Refuse what is no text.
+
+    Of bodies, another encoding: some names that Python knows are no encodings of text. Of
+    addresses, the character that ends a text elsewhere: nothing has it in its name, and PostgreSQL
+    cannot even be asked for it.
+    """
     if iscoroutinefunction(get_response):
 
         async def asynchronously(request: HttpRequest) -> HttpResponseBase:
@@ -59,6 +64,8 @@ def only_utf8(get_response: Answered) -> Answered:
 
 
 def _check(request: HttpRequest) -> None:
+    if "\0" in request.path_info:
+        raise Http404
     named = request.encoding
     if named and codecs.lookup(named).name != "utf-8":
         raise BadRequest("Send UTF-8.")

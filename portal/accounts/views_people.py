@@ -19,16 +19,16 @@ from portal.accounts.selectors import everyone
 from portal.clock import civil_clock
 
 
-@require_safe
 @role_required(Role.OPERATOR)
+@require_safe
 def people(request: PersonRequest) -> HttpResponse:
     page = Paginator(everyone(), 100).get_page(request.GET.get("page"))
     context = {"section": "people", "page": page}
     return render(request, "accounts/people.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.OPERATOR)
+@require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def add_person(request: PersonRequest) -> HttpResponse:
     form = NewPersonForm(posted(request))
@@ -45,8 +45,8 @@ def add_person(request: PersonRequest) -> HttpResponse:
     return render(request, "accounts/add_person.html", {"section": "people", "form": form})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @role_required(Role.OPERATOR)
+@require_http_methods(["GET", "HEAD", "POST"])
 def person(request: PersonRequest, person_id: int) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)
     form = RolesForm(posted(request), initial={"roles": [str(r) for r in found.roles()]})

@@ -84,7 +84,7 @@ def gather(
         with _beating(row.pk):
             _await_sessions(row, keys, collector, deadline=time.monotonic() + within_seconds)
             _close(row, clock=clock)
-            yield _gathered(row, collector)
+            yield _gathered(row, collector, now=clock.now())
     finally:
         _leave(row, clock=clock)
 
@@ -176,10 +176,12 @@ def _close(row: Session, *, clock: Clock) -> None:
         row.collects = window
 
 
-def _gathered(row: Session, collector: Collector) -> Gathered:
+def _gathered(row: Session, collector: Collector, *, now: datetime) -> Gathered:
+    """What has expired is not read any more, whether or not its key is erased yet."""
     window, config = row.collects, config_of(row)
     assert window is not None  # noqa: S101 - it is a collector
-    rows = Partial.objects.filter(window=window, state=Partial.State.STORED).order_by("pk")
+    stored_now = Partial.objects.filter(window=window, state=Partial.State.STORED)
+    rows = stored_now.filter(expires_at__gt=now).order_by("pk")
     ids = tuple(rows.values_list("pk", flat=True))
     params = Params.of(config).without_threshold()
     stored = (as_stored(one, window) for one in rows.iterator(chunk_size=1))

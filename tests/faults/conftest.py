@@ -32,7 +32,7 @@ SETTINGS = {
     "MAYFLY_SESSION_LAPSE_SECONDS": "2",
     "MAYFLY_DRAIN_SECONDS": "20",
 }
-# In this order: the last ones need what the others have left.
+# In this order, store by store: the last ones need what the others have left.
 ORDER = (
     "test_sending", "test_sessions", "test_parts", "test_releases", "test_postgresql", "test_time",
     "test_afterwards",
@@ -56,10 +56,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     places = {name: at for at, name in enumerate(ORDER)}
     ours = sorted(
         (item for item in items if item.path.parent == Path(__file__).parent),
-        key=lambda item: places.get(item.path.stem, 0),
+        key=lambda item: (_store_of(item) == "postgresql", places.get(item.path.stem, 0)),
     )
     rest = iter(ours)
     items[:] = [next(rest) if item in ours else item for item in items]
+
+
+def _store_of(item: pytest.Item) -> str:
+    return str(item.callspec.params.get("world")) if hasattr(item, "callspec") else ""
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from aggregation.errors import Problem
 from portal.audit.services import move
-from portal.collection import gathering
+from portal.collection import erasing, gathering
 from portal.collection.flushing import flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import Hold, Partial, Receipts, Session
@@ -35,6 +35,17 @@ def test_stored_and_small_sums_come_together(collecting):
     assert (report.sums == collecting.truth[FIRST]).all()
     collector = Session.objects.get(collects__window=FIRST)
     assert collector.state == "flushed"
+
+
+def test_what_has_expired_is_not_read_although_its_key_is_there(collecting):
+    session = collecting.start(*collecting.place())
+    collecting.send(session, [FIRST], MAX)
+    collecting.until(session.pk, "flushed")
+    collecting.go_to(DUE)
+    collecting.clock.set(Partial.objects.get().expires_at)
+    assert gathered_sum(collecting, FIRST).contributions == 0
+    erasing.erase_partials(clock=collecting.clock)
+    assert Partial.objects.get().state == "expired"
 
 
 def test_it_refuses_a_window_that_is_not_due(collecting):

@@ -144,7 +144,12 @@ def _windows(world: World) -> Attempts:
         for state in ("grace", "releasing", "released"):
             TaskWindow.objects.filter(pk=begun_pk).update(state=state)
 
+    def skip_late() -> None:
+        for state in ("grace", "skipped"):
+            TaskWindow.objects.filter(pk=begun_pk).update(state=state)
+
     return {
+        "a_window_is_skipped_late_only_once_it_is_spent": skip_late,
         "a_window_begins_as_upcoming_or_skipped": lambda: execute(
             copy_of(**one, **other, state="'grace'")
         ),

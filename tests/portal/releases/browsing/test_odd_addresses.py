@@ -18,7 +18,6 @@ from portal.releases import running
 from portal.releases.browsing.emitting import tasks_with_emissions
 from portal.releases.browsing.mapping import MapView, map_of
 from portal.releases.browsing.tables import Tables
-from portal.releases.exports import _harmless
 from portal.releases.models import Release
 from portal.releases.series import series, windows_asked
 from portal.releases.showing import Shown
@@ -244,10 +243,6 @@ def _places_that_are_not_installed_are_told(file: Path) -> None:
         answer = Client().get(path)
         assert (answer.status_code, b"not installed" in answer.content) == (503, True)
     assert Client().get(AT).status_code == 200
-
-
-def test_words_that_a_spreadsheet_would_run_are_marked():
-    assert [_harmless(one) for one in ("", "=1", "-1", -1.0, "a")] == ["", "'=1", "'-1", -1.0, "a"]
 
 
 def test_an_internal_window_is_nowhere_for_guests(released):
