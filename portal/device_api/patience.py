@@ -43,6 +43,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
         if len(data) <= _SLICE:
@@ -74,8 +75,9 @@ class PatientProtocol(HttpToolsProtocol):
         else:
             # What came before may have been other requests.
             self._counted, self._size = self.scope, 0
-            if self._timer is None:
-                self._wait()
+        # Whatever came, as a blank line that begins no request: something has an eye on the time.
+        if not (self._timer or self.timeout_keep_alive_task or self._is_answering()):
+            self._wait()
 
     def _measure(self) -> None:
         in_head = self.cycle is None or self.cycle.scope is not self.scope

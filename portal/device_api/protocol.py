@@ -152,6 +152,11 @@ class DeviceProtocol(PatientProtocol):
         self._is_amid = False
         super().on_message_complete()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._turns.clear()
+        self._rest = b""
+        super().connection_lost(exc)
+
     def shutdown(self) -> None:
         if self._turns:
             self._is_ending = True

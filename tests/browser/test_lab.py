@@ -30,7 +30,7 @@ def test_a_study_that_is_cancelled_ends(page: Page) -> None:
     axe_clean(page)
     card.get_by_role("button", name="Start the study").click()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Somebody cancelled it.")).to_be_visible()
+    expect(page.get_by_text("It was cancelled.")).to_be_visible()
     page.goto("/lab")
     expect(page.get_by_text("Cancelled").first).to_be_visible()
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]

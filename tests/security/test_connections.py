@@ -11,11 +11,14 @@ import pytest
 
 from tests.parts import eventually
 from tests.portal.device_api.front_end import PROTOCOL, UNPROXIED, running_uvicorn
-from tests.portal.device_api.raw_http import exchange, request
+from tests.portal.device_api.raw_http import exchange
+from tests.portal.device_api.raw_http import request as http_request
 
 APPLICATION = "tests.security.impatient:application"
+TWO_WAYS = "tests.portal.device_api.two_ways:application"
+HURRIED = ("--http", "tests.security.impatient:Impatient")
 MEGABYTE = 1_000_000
-GET = request("GET", "/", b"")
+GET = http_request("GET", "/", b"")
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +31,14 @@ def server() -> Iterator[tuple[int, int]]:
 @pytest.fixture(scope="module")
 def hurried() -> Iterator[int]:
     """A port, where a request has 0.4 s to arrive."""
-    quick = ("--http", "tests.security.impatient:Impatient")
-    with running_uvicorn(APPLICATION, *quick, *UNPROXIED) as (port, _):
+    with running_uvicorn(APPLICATION, *HURRIED, *UNPROXIED) as (port, _):
+        yield port
+
+
+@pytest.fixture(scope="module")
+def hurried_devices() -> Iterator[int]:
+    """The same, with a short way for devices."""
+    with running_uvicorn(TWO_WAYS, *HURRIED, *UNPROXIED) as (port, _):
         yield port
 
 
@@ -78,7 +87,7 @@ TAILS = {
 def test_what_stands_around_chunks_has_an_end(server: tuple[int, int], kind: str) -> None:
     port, pid = server
     before = memory(pid)
-    head = request("POST", "/", b"", ("Transfer-Encoding", "chunked"), length=False)
+    head = http_request("POST", "/", b"", ("Transfer-Encoding", "chunked"), length=False)
     piece = b"a: b\r\n" * 1000 if kind == "trailers" else b"b" * 6000
     flood(port, head + TAILS[kind], piece, 80 * MEGABYTE)
     assert memory(pid) - before < 40 * MEGABYTE
@@ -97,26 +106,45 @@ def test_some_requests_sent_ahead_are_answered(server: tuple[int, int]) -> None:
 
 def test_a_usual_head_may_be_long(server: tuple[int, int]) -> None:
     headers = [(f"Cookie-{n}", "x" * 1000) for n in range(50)]
-    (reply,) = exchange(server[0], request("GET", "/", b"", *headers))
+    (reply,) = exchange(server[0], http_request("GET", "/", b"", *headers))
     assert reply.status == 200
 
 
 def test_a_long_body_is_no_long_head(server: tuple[int, int]) -> None:
-    (reply,) = exchange(server[0], request("POST", "/", bytes(3 * MEGABYTE)))
+    (reply,) = exchange(server[0], http_request("POST", "/", bytes(3 * MEGABYTE)))
     assert reply.body == b"3000000"
 
 
+@pytest.mark.parametrize("way", ["hurried", "hurried_devices"])
 @pytest.mark.parametrize(
     "sent",
-    [b"", b"\r\n", b"GET / HT", GET[:-2], request("POST", "/", b"abc")[:-1]],
+    [b"", b"\r\n", b"GET / HT", GET[:-2], http_request("POST", "/", b"abc")[:-1]],
     ids=["nothing", "a blank line", "half a line", "half a head", "half a body"],
 )
-def test_a_request_that_does_not_come_is_given_up(hurried: int, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", hurried), timeout=15) as connection:
+def test_a_request_that_does_not_come_is_given_up(
+    request: pytest.FixtureRequest, way: str, sent: bytes
+) -> None:
+    with socket.create_connection(
+        ("127.0.0.1", request.getfixturevalue(way)), timeout=15
+    ) as connection:
         connection.sendall(sent)
         said = connection.makefile("rb").read()
     assert said.startswith(b"HTTP/1.1 408 ")
     assert said.endswith(b"The request took too long to arrive.")
+
+
+@pytest.mark.parametrize("way", ["hurried", "hurried_devices"])
+def test_a_blank_line_after_a_request_keeps_no_place(
+    request: pytest.FixtureRequest, way: str
+) -> None:
+    with socket.create_connection(
+        ("127.0.0.1", request.getfixturevalue(way)), timeout=15
+    ) as connection:
+        connection.sendall(GET)
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"\r\n")
+        said = connection.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 408 ")
 
 
 def test_one_that_drips_is_given_up(hurried: int) -> None:
