@@ -29,6 +29,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         # Who waits, the first one first, and the bytes of what they asked.
         self._waiting: deque[tuple[asyncio.Future[Reply], int]] = deque()
+        self._unsent: list[bytes] = []
         # While it is amid an answer.
         self._parser: httptools.HttpResponseParser | None = None
         self._is_amid = False
@@ -37,8 +38,16 @@ class Connection(asyncio.Protocol):
     def send(self, request: bytes) -> asyncio.Future[Reply]:
         answer: asyncio.Future[Reply] = self._loop.create_future()
         self._waiting.append((answer, len(request)))
-        self._transport.write(request)
+        if not self._unsent:
+            self._loop.call_soon(self._flush)
+        self._unsent.append(request)
         return answer
+
+    def _flush(self) -> None:
+        """All that was said in this turn of the loop: a message costs more than its bytes."""
+        if not self._transport.is_closing():
+            self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     @property
     def under_way(self) -> int:

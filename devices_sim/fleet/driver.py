@@ -28,8 +28,6 @@ from devices_sim.fleet.lives import Life, Lives
 from devices_sim.fleet.report import Report
 from devices_sim.fleet.source import HOUR, Moment, Source
 
-# Wake-ups under way at a time.
-_AT_ONCE: Final = 64
 # Objects made between two looks for rubbish.
 _RUBBISH: Final = 50_000
 # Machine seconds between looks at the clock.
@@ -66,6 +64,8 @@ class Driver:
 
     # Machine seconds between lines of progress.
     tell_seconds = 5.0
+    # Wake-ups under way at a time.
+    at_once = 64
 
     def __init__(self, source: Source, parts: Parts, say: Callable[[str], None] = print) -> None:
         self.source, self.parts, self.say = source, parts, say
@@ -73,7 +73,7 @@ class Driver:
         self.lives = Lives(source, parts, self.report)
         # When which phone is looked at next, and in which conditions it will be.
         self._queue: list[tuple[float, int, Conditions | None]] = []
-        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._room = asyncio.Semaphore(self.at_once)
         self._no_answers, self._pause, self._quiet_until = 0, 0.0, 0.0
 
     async def run(self) -> None:
@@ -100,7 +100,7 @@ class Driver:
                 await self._take_turn(number, conditions)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(_AT_ONCE):
+            for _ in range(self.at_once):
                 group.create_task(turns())
 
     @property

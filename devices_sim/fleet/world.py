@@ -37,8 +37,9 @@ T = TypeVar("T", Trips, Uses, connectivity.Moments)
 
 # Golden section: multiples of it, modulo 1, are spread evenly, however many there are.
 _GOLDEN: Final = 0.6180339887498949
-# Weeks held: a phone that wakes asks about this week and the one before.
-_WEEKS_HELD: Final = 2
+# Weeks held: a phone that wakes asks about this week and those it slept through. To make a block
+# again for one of them costs more than ten wake-ups.
+_WEEKS_HELD: Final = 4
 # Blocks held of earlier weeks.
 _EARLIER_HELD: Final = 16
 _AGREES: Final = {"trips": 1, "assistant": 2}

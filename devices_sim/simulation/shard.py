@@ -34,7 +34,7 @@ from devices_sim.simulation.stepped import SteppedFleet
 from devices_sim.simulation.system import Cost
 
 # Requests under way on one connection: fewer, longer messages between two processes.
-_AHEAD = 16
+_AHEAD = 32
 
 
 @dataclass(frozen=True)
