@@ -7,7 +7,8 @@ stays for what it has signed.
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -25,21 +26,19 @@ def kept_secret(name: str) -> bytes:
     path = _path(name)
     if not path.exists():
         _make(path)
-    found = path.read_bytes()
-    if len(found) != _BYTES:
-        raise Problem(
-            f"The key file {path.name} is damaged: it has {len(found)} bytes instead of 32.",
-            hint="Restore it from where you keep keys; nothing can be approved or sent without it.",
-        )
-    return found
+    return _whole(path)
 
 
 def trusted_keys(name: str) -> list[Ed25519PublicKey]:
     """What a signature of this name is checked with: the key that signs now, the one that is
-    announced as the next, and earlier ones, of which nothing but the public half is left."""
-    found = [_public(kept_secret(name))]
-    if _next(name).exists():
-        found.append(_public(kept_secret(_next(name).name)))
+    announced as the next, and earlier ones, of which nothing but the public half is left.
+
+    The next one is read first, and the earlier ones last: a rotation in between takes none away.
+    """
+    announced = []
+    with suppress(FileNotFoundError):
+        announced = [_public(_whole(_next(name)))]
+    found = [_public(kept_secret(name)), *announced]
     if _earlier(name).exists():
         lines = _earlier(name).read_text().split()
         found += [Ed25519PublicKey.from_public_bytes(bytes.fromhex(line)) for line in lines]
@@ -70,10 +69,16 @@ def rotate(name: str, *, trust_earlier: bool = True) -> Ed25519PublicKey:
     old = _public(kept_secret(name)).public_bytes_raw().hex()
     known = _earlier(name).read_text().split() if _earlier(name).exists() else []
     kept = list(dict.fromkeys([*known, old])) if trust_earlier else []
-    _write(_earlier(name), "".join(f"{line}\n" for line in kept).encode())
+    write_whole(_earlier(name), "".join(f"{line}\n" for line in kept).encode())
     _next(name).replace(_path(name))
     _sync(_path(name).parent)
     return _public(kept_secret(name))
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Readers find what was there or all of this, also after a loss of power."""
+    with _fresh(path, content) as fresh:
+        fresh.replace(path)
 
 
 def _path(name: str) -> Path:
@@ -92,13 +97,28 @@ def _public(secret: bytes) -> Ed25519PublicKey:
     return Ed25519PrivateKey.from_private_bytes(secret).public_key()
 
 
-def _write(path: Path, content: bytes) -> None:
+def _whole(path: Path) -> bytes:
+    found = path.read_bytes()
+    if len(found) != _BYTES:
+        raise Problem(
+            f"The key file {path.name} is damaged: it has {len(found)} bytes instead of 32.",
+            hint="Restore it from where you keep keys; nothing can be approved or sent without it.",
+        )
+    return found
+
+
+@contextmanager
+def _fresh(path: Path, content: bytes) -> Iterator[Path]:
+    """A file of our own beside this one, on the disk. Nothing is left of it, whatever happens."""
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
-    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    try:
+        with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield fresh
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:
@@ -120,11 +140,5 @@ def refuse_empty_folder() -> None:
 
 def _make(path: Path) -> None:
     refuse_empty_folder()
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
-    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileExistsError):
+    with _fresh(path, secrets.token_bytes(_BYTES)) as fresh, suppress(FileExistsError):
         os.link(fresh, path)
-    fresh.unlink()

@@ -9,21 +9,35 @@ an operator has accepted what that means (`portal.collection.restoring`).
 
 What was committed after the last heartbeat, a moment before the database was lost, is not seen
 here: whoever puts back a backup says so in any case.
+
+A file that cannot be read says nothing, so whoever asks is refused, too.
 """
 
+import errno
+import fcntl
+import logging
 import os
-import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 import msgspec
 from django.conf import settings
 
+from aggregation.errors import Problem
 from portal.audit.models import Entry
+from portal.kept_secrets import write_whole
 from portal.problems import Conflict
 
-FILE = "witness.json"
+log = logging.getLogger(__name__)
+
+FILE, LOCK = "witness.json", "witness.lock"
 BEHIND = "This database has forgotten some of what this system has done"
+UNKNOWN = "Nobody can tell whether this database has forgotten something"
+# Machine time. Who holds the lock writes one small file, or has lost the network.
+_LOCKED_WITHIN_SECONDS = 2.0
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -36,11 +50,21 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def remember() -> None:
-    """Write down the end of the log, if it is further than it was; never that of an older one."""
-    newest, known = Entry.objects.order_by("-seq").first(), _known()
-    if newest is None or (known and known.seq >= newest.seq) or is_behind():
+    """Write down the end of the log, if it is further than it was; never that of an older one.
+
+    A disk that takes nothing stops nobody: what was remembered before still holds, and whoever
+    asks next tries again.
+    """
+    newest = Entry.objects.order_by("-seq").first()
+    if newest is None or not _is_further(newest):
         return
-    _write(_mark_of(newest))
+    try:
+        with _alone():
+            # Others may have come further meanwhile.
+            if _is_further(newest) and not is_behind():
+                _write(newest)
+    except OSError as error:
+        log.error("%s cannot be written (%s): has its disk room, and may we?", FILE, error.strerror)
 
 
 def is_behind() -> bool:
@@ -49,12 +73,26 @@ def is_behind() -> bool:
     return known is not None and not Entry.objects.filter(seq=known.seq, hash=known.hash).exists()
 
 
+def trouble() -> str:
+    """Why nothing is collected, released or approved, and what to do; empty while all is well."""
+    try:
+        behind = is_behind()
+    except Problem as problem:
+        return str(problem)
+    restored = "It was put back from a backup: run manage.py accept_restore."
+    return f"{BEHIND}. {restored}" if behind else ""
+
+
 def forgotten_since() -> datetime | None:
     """The civil time of the newest entry that is no younger than what is remembered: whatever was
-    written after the backup was put back is."""
-    known, entries = _known(), Entry.objects.order_by("-seq")
-    found = entries.filter(at__lte=known.at) if known else entries
-    return found.values_list("civil_at", flat=True).first()
+    written after the backup was put back is. None where nothing is remembered, or nothing that
+    can be read: then the log does not tell the one from the other."""
+    try:
+        known = _known()
+    except Problem:
+        return None
+    entries = Entry.objects.filter(at__lte=known.at) if known else Entry.objects.none()
+    return entries.order_by("-seq").values_list("civil_at", flat=True).first()
 
 
 def refuse_behind() -> None:
@@ -67,28 +105,58 @@ def refuse_behind() -> None:
 
 def begin_anew() -> None:
     """What this database says is what counts from now on. Its operator has said so."""
-    _write(_mark_of(Entry.objects.latest("seq")))
+    with _alone():
+        _write(Entry.objects.latest("seq"))
 
 
-def _mark_of(entry: Entry) -> Mark:
-    return Mark(entry.seq, entry.hash, entry.at)
+def _is_further(entry: Entry) -> bool:
+    known = _known()
+    return known is None or known.seq < entry.seq
 
 
 def _known() -> Mark | None:
     try:
-        return msgspec.json.decode(_path().read_bytes(), type=Mark)
+        return msgspec.json.decode(_path(FILE).read_bytes(), type=Mark)
     except FileNotFoundError:
         return None
+    except OSError:
+        raise Conflict(
+            f"{UNKNOWN}: {FILE} in the key folder cannot be read.",
+            hint="Mount the folder, and give this user the right to read it.",
+        ) from None
+    except ValueError:
+        raise Conflict(
+            f"{UNKNOWN}: {FILE} in the key folder is damaged.",
+            hint="Go on as after a restore, with manage.py accept_restore --since: see Restoring "
+            "on the page on operations.",
+        ) from None
 
 
-def _write(mark: Mark) -> None:
-    fresh = _path().with_name(f"{FILE}.{secrets.token_hex(8)}.new")
-    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(mark))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(_path())
+def _write(entry: Entry) -> None:
+    write_whole(_path(FILE), msgspec.json.encode(Mark(entry.seq, entry.hash, entry.at)))
 
 
-def _path() -> Path:
-    return Path(settings.KEYS_DIR) / FILE
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process of all machines at a time reads, compares and writes."""
+    lock = os.open(_path(LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        _wait_for(lock)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _wait_for(lock: int) -> None:
+    until = time.monotonic() + _LOCKED_WITHIN_SECONDS
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.01)
+    raise BlockingIOError(errno.EWOULDBLOCK, f"another process holds {LOCK}")
+
+
+def _path(name: str) -> Path:
+    return Path(settings.KEYS_DIR) / name

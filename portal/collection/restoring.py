@@ -13,17 +13,25 @@ skipped, and what is left of the week is spent: from now on nothing is collected
 was before was within the cap.
 
 Skipping takes less from devices, never more. What was collected and is not released is lost.
+
+What people stopped in the forgotten time, the database believes to be going on: tasks that were
+paused or ended, tokens that were revoked, people who were let go. So every task that runs is
+paused, and to go on is an activation, which a second person approves; every token is revoked, and
+everybody is signed out. Who may sign in again is for an operator to look through.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from django.contrib.sessions.models import Session as SignedIn
 from django.db import transaction
 from django.db.models import Q
 
 from aggregation.clock import Clock
+from aggregation.errors import Problem
 from aggregation.partials.keys import KeyName
 from aggregation.protocol.windows import Unit, Window
+from portal.accounts.models import ApiToken
 from portal.audit import witness
 from portal.audit.models import Head
 from portal.audit.services import Change, move, record
@@ -34,11 +42,14 @@ from portal.ledger.services import settle, use_up
 from portal.streams.selectors import streams
 from portal.tasks.locking import locked
 from portal.tasks.models import Task, TaskWindow
-from portal.tasks.running import skip
+from portal.tasks.running import pause_now, skip
 
 _State = TaskWindow.State
 _OPEN = (_State.UPCOMING, _State.COLLECTING, _State.GRACE, _State.RELEASING)
 REASON = "The database was put back from a backup; this window may have been released before."
+PAUSED = (
+    "The database was put back from a backup, and has forgotten whether somebody stopped this task."
+)
 
 
 @dataclass(frozen=True)
@@ -48,11 +59,17 @@ class Accepted:
     windows: int
     weeks: int
     partials: int
+    tasks: int
+    tokens: int
 
 
-def accept_restore(*, clock: Clock) -> Accepted:
-    """Make a database that has forgotten something safe to go on with. Harmless twice."""
-    since = min(witness.forgotten_since() or clock.now(), clock.now())
+def accept_restore(*, clock: Clock, since: datetime | None = None) -> Accepted:
+    """Make a database that has forgotten something safe to go on with. Harmless twice.
+
+    `since` is the civil time at which the backup was made. Without it what is remembered beside
+    the database counts, with it the earlier of the two.
+    """
+    since = _forgotten_since(since, clock.now())
     for session in Session.objects.filter(state__in=Session.ALIVE):
         bury(session, Session.Reason.LOST, clock=clock)
     with transaction.atomic():
@@ -61,22 +78,46 @@ def accept_restore(*, clock: Clock) -> Accepted:
     return done
 
 
+def _forgotten_since(told: datetime | None, now: datetime) -> datetime:
+    if told is not None and told > now:
+        raise Problem(
+            f"{told:%Y-%m-%d %H:%M} UTC has not come yet.",
+            hint="Say when the backup was made that was put back.",
+        )
+    known = [moment for moment in (told, witness.forgotten_since()) if moment]
+    if not known:
+        raise Problem(
+            f"Nobody knows what this database has forgotten: {witness.FILE} in the key folder "
+            "does not say.",
+            hint="Say when the backup was made, such as --since 2026-11-18T03:00Z.",
+        )
+    return min(*known, now)
+
+
 def _accepted(since: datetime, clock: Clock) -> Accepted:
     first, last = (Window.containing(moment, Unit.WEEK) for moment in (since, clock.now()))
     touched = Q(start__lt=last.end, end__gt=first.start) | Q(due_at__lte=clock.now())
     windows = sum(_skipped(task, touched, clock) for task in Task.objects.order_by("pk"))
+    tasks = _pause_tasks(clock)
     names = [one.stream.name for one in streams()]
     weeks = use_up(streams=names, mondays=_mondays(first, last), clock=clock)
     partials = _expire_partials(clock)
-    done = Accepted(since, windows, weeks, partials)
+    done = Accepted(since, windows, weeks, partials, tasks, _sign_all_out(clock))
+    _record(done, clock)
+    return done
+
+
+def _record(done: Accepted, clock: Clock) -> None:
+    since = done.forgotten_since.isoformat(timespec="seconds")
     changes = [
-        Change("forgotten_since", None, since.isoformat(timespec="seconds")),
-        Change("windows_skipped", None, windows),
-        Change("weeks_used_up", None, weeks),
+        Change("forgotten_since", None, since),
+        Change("windows_skipped", None, done.windows),
+        Change("weeks_used_up", None, done.weeks),
+        Change("tasks_paused", None, done.tasks),
+        Change("tokens_revoked", None, done.tokens),
     ]
     head = Head.objects.get_or_create(pk=1)[0]
     record(action="restore.accepted", subject=head, clock=clock, changes=changes)
-    return done
 
 
 def _skipped(task: Task, touched: Q, clock: Clock) -> int:
@@ -85,6 +126,23 @@ def _skipped(task: Task, touched: Q, clock: Clock) -> int:
     settle(task=task.name, spent=[row.as_window() for row in rows], freed=(), clock=clock)
     skip(rows, REASON, actor=None, clock=clock)
     return len(rows)
+
+
+def _pause_tasks(clock: Clock) -> int:
+    """Their windows to come stay charged, and are skipped until a second person has approved."""
+    running = list(Task.objects.filter(state=Task.State.ACTIVE).order_by("pk"))
+    for task in running:
+        pause_now(task=task, reason=PAUSED, actor=None, clock=clock)
+    return len(running)
+
+
+def _sign_all_out(clock: Clock) -> int:
+    """Says how many tokens worked."""
+    tokens = list(ApiToken.objects.filter(state=ApiToken.State.ACTIVE).order_by("pk"))
+    for token in tokens:
+        move(token, to=ApiToken.State.REVOKED, clock=clock, action="token.revoked")
+    SignedIn.objects.all().delete()
+    return len(tokens)
 
 
 def _mondays(first: Window, last: Window) -> list[date]:

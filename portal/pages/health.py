@@ -127,16 +127,14 @@ def _audit(database: Part) -> Part:
     if not database.ok:
         return away  # asking again would only take as long again
     try:
-        found, is_behind = latest_verification(), witness.is_behind()
+        found, trouble = latest_verification(), witness.trouble()
     except DatabaseTrouble:
         return away
-    if is_behind:
-        restored = "It was put back from a backup: run manage.py accept_restore."
-        return Part("audit", False, f"{witness.BEHIND}. {restored}")
-    return _chain(found)
+    return Part("audit", False, trouble) if trouble else chain(found)
 
 
-def _chain(found: Verification | None) -> Part:
+def chain(found: Verification | None) -> Part:
+    """How the chain itself is, whatever the database may have forgotten."""
     age = datetime.now(UTC) - found.at if found and found.at else None
     seconds = round(age.total_seconds(), 1) if age is not None else None
     if found and found.problem:

@@ -17,7 +17,8 @@ from django.db.migrations.executor import MigrationExecutor
 from portal.pages.health import Part, parts
 from portal.tasks.models import Revision
 
-_KEYS, _BYTES = ("approval-key", "worker-key", "people-key"), 32
+_APPROVING = ("approval-key", "people-key")
+_KEYS, _BYTES = (*_APPROVING, "worker-key"), 32
 # Whether everything was applied when it was last looked: the same program on the same database
 # does not fall behind again.
 _seen = {"complete": False}
@@ -74,6 +75,15 @@ def key_trouble() -> str:
     if sizes["approval-key"] is None and _has_approvals():
         return "The approval key is gone: is the right folder mounted as MAYFLY_KEYS_DIR?"
     return trouble
+
+
+def can_check_approvals() -> bool:
+    """Whether the keys for it are here, and whole; whoever asks without them would make others."""
+    folder = Path(settings.KEYS_DIR)
+    try:
+        return all(_size(folder / name) == _BYTES for name in _APPROVING)
+    except OSError:
+        return False
 
 
 def _size(path: Path) -> int | None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from aggregation.errors import Problem
 from portal.accounts.models import ApiToken, Role
 from portal.accounts.selectors import everyone
+from portal.audit import witness
 from portal.audit.selectors import latest_verification
 from portal.notifications.models import Delivery
 from portal.notifications.selectors import deliveries_in, unread_count
@@ -39,9 +40,16 @@ def broken_chain(viewer: Viewer) -> Todos:
         )
 
 
+def forgetful_database(viewer: Viewer) -> Todos:
+    trouble = witness.trouble() if viewer.is_a(Role.OPERATOR) else ""
+    if trouble:
+        title = "Nothing is collected or released"
+        yield Todo("bad", "database", title, trouble, reverse("overview"), "What to do")
+
+
 def unwell_parts(viewer: Viewer) -> Todos:
     parts = viewer.parts if viewer.is_a(Role.OPERATOR) else []
-    # The chain has a line of its own. Parts that others stand on come first: mend those first.
+    # The log has lines of its own. Parts that others stand on come first: mend those first.
     unwell = [part for part in parts if not part.ok and part.name != "audit"]
     if unwell:
         title = f"Not well: {_some([part.title for part in unwell])}"
@@ -147,6 +155,7 @@ def unread_notifications(viewer: Viewer) -> Todos:
 # In the order they are shown.
 SOURCES: list[Callable[[Viewer], Todos]] = [
     no_role,
+    forgetful_database,
     broken_chain,
     unwell_parts,
     missing_streams,

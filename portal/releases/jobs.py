@@ -13,7 +13,6 @@ from portal.releases import running
 def release_due_windows(self: Any) -> None:
     if not witness.is_behind():
         running.release_due_windows(clock=civil_clock(), worker=str(self.request.hostname))
-        witness.remember()
 
 
 @shared_task(name="releases.render_releases", ignore_result=True)

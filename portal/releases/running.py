@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterable
 
 from aggregation.clock import Clock
+from portal.audit import witness
 from portal.collection.draining import is_draining
 from portal.problems import Conflict
 from portal.releases import attempts, rendering, selectors
@@ -30,6 +31,7 @@ def release_due_windows(*, clock: Clock, worker: str = "") -> None:
         tried.add(window.pk)
         if attempts.begin(window=window, clock=clock):
             _release(window, clock, worker)
+            witness.remember()
 
 
 def _release(window: TaskWindow, clock: Clock, worker: str) -> None:

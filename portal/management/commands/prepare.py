@@ -1,6 +1,7 @@
 """Bring a data folder up to date: database, streams, static files, demo. Harmless twice."""
 
 import hashlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ from django.db import OperationalError, connection
 from aggregation.errors import Problem
 from portal.clock import start_demo_clock
 from portal.supervisor.log import say
+
+# Machine time. After a power cut this machine may be up minutes before the database is.
+PATIENCE_SECONDS, PAUSE_SECONDS = 300.0, 1.0
 
 
 class Command(BaseCommand):
@@ -39,9 +43,9 @@ def migrate() -> None:
     try:
         with _taking_turns():
             call_command("migrate", interactive=False, verbosity=0)
-    except OperationalError as error:
+    except (OperationalError, psycopg.OperationalError) as error:
         raise Problem(
-            f"The database cannot be brought up to date: {' '.join(str(error).split())}.",
+            f"The database cannot be brought up to date: {_in_a_line(error)}.",
             hint="Make room on the disk, let this user write there, or see that it answers.",
         ) from None
 
@@ -52,9 +56,29 @@ def _taking_turns() -> Iterator[None]:
     if connection.vendor != "postgresql":
         yield
         return
-    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as waiting:
+    with connected(connection.get_connection_params()) as waiting:
         waiting.execute("SELECT pg_advisory_lock(hashtext('mayfly migrate'))")
         yield
+
+
+def connected(parameters: dict[str, Any]) -> psycopg.Connection[Any]:
+    """A connection of its own, once the database is there. Says what it waits for."""
+    until, said = time.monotonic() + PATIENCE_SECONDS, ""
+    while True:
+        try:
+            return psycopg.connect(**parameters, autocommit=True)
+        except psycopg.OperationalError as error:
+            if time.monotonic() >= until:
+                raise
+            reason = _in_a_line(error)
+        if reason != said:
+            say("mayfly", f"waiting for the database: {reason}")
+            said = reason
+        time.sleep(PAUSE_SECONDS)
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def collect_static() -> None:

@@ -11,9 +11,11 @@ from django.urls import reverse
 
 from aggregation.errors import Problem
 from portal import heartbeats
+from portal.audit import witness
 from portal.audit.models import Entry
 from portal.audit.selectors import latest_verification
 from portal.notifications.models import Delivery
+from portal.pages import health
 from portal.pages.overview.finding import Finding, Findings, Seen, Source
 from portal.pages.readiness import key_trouble
 from portal.streams.selectors import installed_catalog
@@ -86,8 +88,24 @@ def keys_beside_data(seen: Seen) -> Findings:
         )
 
 
+def forgetful_database(seen: Seen) -> Findings:
+    if trouble := witness.trouble():
+        yield Finding(
+            kind="database-behind",
+            weight="bad",
+            title="Nothing is collected or released",
+            meaning="The database lacks what happened since a backup was made, or nobody can tell "
+            "whether it does. It would release windows again that were released, and charge "
+            "devices twice; so nothing is collected, merged, released, erased or approved.",
+            remedy=trouble,
+            link=reverse("docs_page", args=["operations"]) + "#restoring",
+            link_words="Restoring",
+        )
+
+
 def audit_chain(seen: Seen) -> Findings:
-    part, found = seen.part("audit"), latest_verification()
+    found = latest_verification()
+    part = health.chain(found)
     if part.ok:
         return
     is_broken = bool(found and found.problem)
@@ -209,6 +227,7 @@ def free_share(folder: Path) -> float | None:
 
 SOURCES: list[Source] = [
     updates_at_rest,
+    forgetful_database,
     audit_chain,
     keys,
     full_disks,

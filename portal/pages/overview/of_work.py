@@ -1,16 +1,18 @@
 """Collecting and releasing: what is late, failing, held back, or has no room."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.urls import reverse
 
 from portal.audit.models import Entry
 from portal.pages.overview.finding import Finding, Findings, Seen, Source
+from portal.pages.readiness import can_check_approvals
 from portal.releases.models import Attempt, Release
 from portal.releases.selectors import due_windows, releases_to_render
-from portal.releases.telling import is_held_back
+from portal.releases.telling import HELD_BACK
 from portal.tasks.models import TaskWindow
+from portal.tasks.signing import is_trusted
 
 # Machine time: a release takes seconds, and minutes where a session has to end first.
 _LATE = timedelta(minutes=3)
@@ -24,15 +26,22 @@ _SHORT_LEFT = timedelta(days=1)
 def late_releases(seen: Seen) -> Findings:
     """Due, and not released: because it fails, is held back, or nobody does it."""
     tried = {row.window_id: row.times for row in Attempt.objects.all()}
+    checked = can_check_approvals()
     for window in due_windows(seen.clock.now())[:20]:
         since = seen.machine_time_of(window.due_at)
         times = tried.get(window.pk, 0)
-        if is_held_back(window):
-            yield _held_back(window, since)
+        if checked and not is_trusted(window.revision):
+            yield _held_back(window, _told_of(window) or since)
         elif times >= _TRIED_OFTEN:
             yield _failing(window, since, times)
         elif seen.now - since > _LATE:
             yield _late(window, since)
+
+
+def _told_of(window: TaskWindow) -> datetime | None:
+    """When people heard that it is held back: once, whatever has become of it since."""
+    told = Entry.objects.filter(action=HELD_BACK, object_type="taskwindow")
+    return told.filter(object_id=str(window.pk)).values_list("at", flat=True).first()
 
 
 def _held_back(window: TaskWindow, since: object) -> Finding:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import Error as DatabaseTrouble
 
 from aggregation.clock import Clock
+from aggregation.errors import Problem
 from portal.audit.selectors import latest_verification
 from portal.notifications.models import Delivery
 from portal.pages.moments import relative
@@ -63,7 +64,7 @@ def _asked(source: Source, seen: Seen) -> Sequence[Finding]:
     """A part that does not answer is a finding already; it must not hide the others."""
     try:
         return list(source(seen))
-    except (DatabaseTrouble, redis.RedisError, OSError) as error:
+    except (DatabaseTrouble, redis.RedisError, OSError, Problem) as error:
         log.info("Nobody can tell about %s: %s.", source.__name__, type(error).__name__)
         return []
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, connections
+from django.test import Client
 
+from aggregation.errors import Problem
+from portal.accounts.models import ApiToken, Person
+from portal.accounts.tokens import create_token, revoke_token
 from portal.audit import witness
 from portal.audit.models import Entry
 from portal.audit.services import record
@@ -19,13 +25,16 @@ from portal.collection.keys import partial_keys
 from portal.collection.models import Partial, Session
 from portal.collection.restoring import accept_restore
 from portal.ledger.models import Charge, Week
+from portal.notifications.models import Notification
 from portal.pages import health
 from portal.problems import Conflict
-from portal.releases import running
+from portal.releases import failpoints, running
 from portal.releases.jobs import release_due_windows
 from portal.releases.models import Release
-from portal.tasks.models import TaskWindow
+from portal.tasks import services
+from portal.tasks.models import Task, TaskWindow
 from tests.portal.collection.collecting import MAX, Collecting, someone
+from tests.portal.tasks.conftest import PASSWORD
 
 FIRST = "2026-11-17"
 DUE = "2026-11-20T00:00:00"
@@ -60,7 +69,6 @@ def restored(collecting: Collecting, put_back: Callable[[], Callable[[], None]])
     collecting.go_to(DUE)
     running.release_due_windows(clock=collecting.clock)
     assert Release.objects.get().window.window == FIRST
-    witness.remember()
     restore()
     assert not Release.objects.exists()
     return collecting
@@ -78,6 +86,39 @@ def test_nothing_goes_on_before_it_is_accepted(restored: Collecting, monkeypatch
     assert "manage.py accept_restore" in audit.detail
     with pytest.raises(Conflict, match="has forgotten some of what this system has done"):
         restored.activate("another")
+
+
+def test_no_key_is_erased_and_nothing_merged_before_it_is_accepted(
+    restored: Collecting, monkeypatch: Any
+) -> None:
+    """The true database, which this one is a stale copy of, may need every key."""
+    monkeypatch.setattr(jobs, "civil_clock", lambda: restored.clock)
+    kept = partial_keys().names()
+    assert [name.level for name in kept] == [1]
+    jobs.merge_partials.apply(throw=True)
+    assert partial_keys().names() == kept
+    restored.clock.set(datetime(2026, 12, 1, tzinfo=UTC))
+    jobs.erase_partials.apply(throw=True)
+    assert partial_keys().names() == kept
+    assert Partial.objects.get().state == "stored"
+
+
+def test_each_release_is_remembered_before_the_next_is_made(
+    collecting: Collecting, put_back: Callable[[], Callable[[], None]], monkeypatch: Any
+) -> None:
+    """The worker dies at its second one, and the database is lost with it."""
+    collecting.go_to("2026-11-21T00:00:00")
+    restore = put_back()
+
+    def die(place: str) -> None:
+        if place == "due" and Release.objects.exists():
+            raise SystemExit
+
+    monkeypatch.setattr(failpoints, "hook", die)
+    with pytest.raises(SystemExit):
+        running.release_due_windows(clock=collecting.clock)
+    restore()
+    assert witness.is_behind()
 
 
 def test_a_window_that_may_have_been_released_never_is_again(restored: Collecting) -> None:
@@ -115,14 +156,109 @@ def test_what_happens_before_it_is_accepted_does_not_hide_what_was_forgotten(
     assert {week.left for week in Week.objects.filter(monday=MONDAY)} == {0}
 
 
-def test_it_goes_on_with_the_week_after(restored: Collecting) -> None:
+def test_a_task_that_was_ended_since_does_not_run_on(
+    collecting: Collecting, put_back: Callable[[], Callable[[], None]]
+) -> None:
+    """The backup knows nothing of its end: what ran with the old approval is over all the same."""
+    restore, task = put_back(), collecting.revision.task
+    olga = someone("olga", "operator")
+    services.end(task=task, reason="Enough.", actor=olga, clock=collecting.clock)
+    witness.remember()
+    restore()
+    assert Task.objects.get().state == "active"
+    assert accept_restore(clock=collecting.clock).tasks == 1
+    assert Task.objects.get().state == "paused"
+    told = Notification.objects.filter(event__kind="task.paused").values_list("event__body")
+    assert "has forgotten whether somebody stopped this task" in told[0][0]
+    collecting.go_to("2026-11-24T12:00:00")
+    assert collecting.place() == []
+    begun = TaskWindow.objects.filter(start__lte=collecting.clock.now())
+    assert set(begun.values_list("state", flat=True)) == {"skipped"}
+    monday = Charge.objects.get(window="2026-11-23")
+    assert monday.state == "spent", "a window to come stays charged"
+    assert verify_log(whole=True).problem == ""
+
+
+def test_it_goes_on_with_the_week_after_once_a_second_person_agrees(restored: Collecting) -> None:
     accept_restore(clock=restored.clock)
     assert not witness.is_behind()
+    ada, rafael = (Person.objects.get(username=name) for name in ("ada", "rafael"))
+    asked = services.resume_request(task=restored.revision.task, actor=ada, clock=restored.clock)
+    said = {"seen": asked.content_sha256, "password": PASSWORD, "comment": ""}
+    services.approve(revision=asked, actor=rafael, clock=restored.clock, **said)
     later = TaskWindow.objects.filter(start__gte="2026-11-23T00:00:00Z")
     assert set(later.values_list("state", flat=True)) == {"upcoming"}
     restored.go_to("2026-11-26T00:00:00")
     running.release_due_windows(clock=restored.clock)
     assert Release.objects.get().window.window == "2026-11-23"
+
+
+def test_no_token_works_and_nobody_is_signed_in_any_more(
+    collecting: Collecting, put_back: Callable[[], Callable[[], None]]
+) -> None:
+    """A token that was revoked since would let its program in again."""
+    ada, clock, browser = Person.objects.get(username="ada"), collecting.clock, Client()
+    made = {"owner": ada, "scopes": ["read"], "lifetime_days": 30, "clock": clock}
+    token = create_token(name="leaked", **made).token
+    browser.force_login(ada)
+    restore = put_back()
+    revoke_token(token=token, actor=ada, clock=clock)
+    witness.remember()
+    restore()
+    assert browser.get("/tasks").status_code == 200
+    assert accept_restore(clock=clock).tokens == 1
+    assert ApiToken.objects.get().state == "revoked"
+    assert Entry.objects.filter(action="token.revoked").count() == 1
+    assert browser.get("/tasks").status_code == 302
+    assert accept_restore(clock=clock).tokens == 0
+
+
+def test_without_a_witness_it_has_to_be_told_when_the_backup_was_made(
+    restored: Collecting, keys: Path
+) -> None:
+    """The key folder is lost as well. Somebody has signed in since, a week later."""
+    (keys / witness.FILE).unlink()
+    restored.go_to("2026-11-26T00:00:00")
+    record(action="person.changed", subject=restored.revision, clock=restored.clock)
+    with pytest.raises(Problem, match=r"Nobody knows what .* --since 2026-11-18T03:00Z"):
+        accept_restore(clock=restored.clock)
+    assert Task.objects.get().state == "active"
+    done = accept_restore(clock=restored.clock, since=datetime(2026, 11, 18, 3, tzinfo=UTC))
+    assert done.forgotten_since == datetime(2026, 11, 18, 3, tzinfo=UTC)
+    assert {week.left for week in Week.objects.filter(monday=MONDAY)} == {0}
+    assert restored.window(FIRST).state == "skipped"
+
+
+def test_a_damaged_witness_says_nothing_and_is_replaced(restored: Collecting, keys: Path) -> None:
+    (keys / witness.FILE).write_bytes(b"{")
+    with pytest.raises(Problem, match=r"witness\.json .* does not say"):
+        accept_restore(clock=restored.clock)
+    accept_restore(clock=restored.clock, since=datetime(2026, 11, 18, tzinfo=UTC))
+    assert not witness.is_behind()
+
+
+def test_the_earlier_of_what_is_told_and_what_is_remembered_counts(restored: Collecting) -> None:
+    told = datetime(2026, 11, 11, tzinfo=UTC)
+    assert accept_restore(clock=restored.clock, since=told).forgotten_since == told
+    late = datetime(2026, 11, 19, 23, tzinfo=UTC)
+    assert accept_restore(clock=restored.clock, since=late).forgotten_since == late
+
+
+def test_the_command_says_what_it_did_and_what_is_to_be_looked_at(
+    restored: Collecting, monkeypatch: Any, capsys: Any
+) -> None:
+    command = "portal.collection.management.commands.accept_restore.civil_clock"
+    monkeypatch.setattr(command, lambda: restored.clock)
+    for wrong in ("yesterday", "2026-11-18T03:00"):
+        with pytest.raises(Problem, match="no moment with a time zone"):
+            call_command("accept_restore", "--since", wrong)
+    with pytest.raises(Problem, match="2027-01-01 00:00 UTC has not come yet"):
+        call_command("accept_restore", "--since", "2027-01-01T00:00Z")
+    call_command("accept_restore", "--since", "2026-11-18T02:00+02:00")
+    told = capsys.readouterr().out
+    assert "knows nothing since 2026-11-18 00:00 UTC" in told
+    assert "tasks paused: 1; tokens revoked: 0" in told
+    assert "who was deactivated since" in told
 
 
 def test_a_window_that_was_not_due_is_released_once(

@@ -9,9 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.test import Client
 
 from portal import heartbeats
+from portal.accounts.tokens import create_token
 from portal.audit.models import Verification
 from portal.audit.verification import verify_log
 from portal.pages import health
@@ -83,6 +85,39 @@ def test_a_stale_verification_is_not_well_once_there_was_time_for_a_new_one(
     assert not found.ok
     assert found.age_seconds is not None
     assert found.age_seconds > 7000
+
+
+@pytest.fixture(params=["damaged", "unreadable"])
+def keys_that_tell_nothing(db: None, settings: Any, tmp_path: Path, request: Any) -> None:
+    settings.KEYS_DIR = tmp_path
+    tmp_path.chmod(0o700)
+    verify_log(whole=True)
+    if request.param == "damaged":
+        (tmp_path / "witness.json").write_bytes(b"{")
+    else:
+        (tmp_path / "witness.json").mkdir()
+
+
+def test_a_key_folder_that_tells_nothing_is_not_well_and_pages_answer(
+    keys_that_tell_nothing: None, valkey: None, signed_in: Any
+) -> None:
+    found = part("audit")
+    assert not found.ok
+    assert "Nobody can tell whether this database has forgotten something" in found.detail
+    operator = signed_in("operator")
+    assert operator.get("/health").status_code == 200
+    assert operator.get("/health?format=json").status_code == 503
+    assert operator.get("/ready").json()["needs"]
+    assert "Nothing is collected or released" in operator.get("/overview").content.decode()
+
+
+def test_metrics_of_such_a_key_folder_say_that_the_log_is_not_well(
+    keys_that_tell_nothing: None, valkey: None, person: Any, clock: Any
+) -> None:
+    owner = person("operator")
+    token = create_token(owner=owner, name="p", scopes=["operate"], lifetime_days=30, clock=clock)
+    told = Client().get("/metrics", headers={"Authorization": f"Bearer {token.secret}"})
+    assert 'mayfly_part_up{part="audit"} 0' in told.content.decode()
 
 
 _WITH_EVERYTHING_DOWN = """

@@ -119,6 +119,18 @@ def test_a_broken_audit_log_is_shown_to_reviewers_and_operators_only(person: Mak
         assert ("The audit log is broken" in found) is told
 
 
+def test_a_database_that_has_forgotten_something_is_the_operator_s_first_line(
+    person: MakePerson, forget: Callable[[], None]
+) -> None:
+    title = "Nothing is collected or released"
+    assert title not in [todo.title for todo in todos_for(viewer(person("operator")))]
+    forget()
+    first, *_ = todos_for(viewer(person("operator")))
+    assert (first.title, first.tone) == (title, "bad")
+    assert "accept_restore" in first.detail
+    assert title not in [todo.title for todo in todos_for(viewer(person("analyst")))]
+
+
 def test_a_token_about_to_expire_is_named_and_a_distant_one_is_not(person: MakePerson) -> None:
     owner = person("analyst")
     now = datetime.now(UTC)

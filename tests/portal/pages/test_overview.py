@@ -166,6 +166,22 @@ def test_a_broken_chain_and_an_old_one(monkeypatch):
     assert found("audit-old")[0].weight == "warning"
 
 
+def test_a_database_that_has_forgotten_something(forget, signed_in):
+    """With words of its own, whatever is wrong with the chain besides."""
+    assert not found("database-behind")
+    forget()
+    (one,) = found("database-behind")
+    assert (one.weight, one.title) == ("bad", "Nothing is collected or released")
+    assert "accept_restore" in one.remedy
+    assert one.link == "/docs/operations#restoring"
+    assert not found("audit-old")
+    assert "Act now" in signed_in("operator").get("/overview").content.decode()
+    Verification.objects.update(problem="Entry 7 is missing from the audit log.")
+    (broken,) = found("audit-broken")
+    assert "Entry 7 is missing" in broken.remedy
+    assert found("database-behind") == [one]
+
+
 def test_a_clock_that_is_behind_what_was_written(person):
     class Ahead(SystemClock):
         def now(self):

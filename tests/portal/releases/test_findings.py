@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 
+from portal.audit.models import Entry
 from portal.collection import live, placing
 from portal.collection.models import Partial, Session
 from portal.pages import readiness
@@ -53,6 +54,26 @@ def test_a_release_that_is_held_back(collecting, keys):
     (keys / "approval-key").write_bytes(bytes(32))
     running.release_due_windows(clock=collecting.clock)
     assert kinds(of_work.late_releases, seen(collecting)) == ["release-held-back"]
+
+
+def test_a_release_is_held_back_no_longer_once_the_right_key_is_there(collecting, keys):
+    """People have heard of it once; that says since when, and not whether it is still so."""
+    collecting.go_to(LATER)
+    right = (keys / "approval-key").read_bytes()
+    (keys / "approval-key").write_bytes(bytes(32))
+    running.release_due_windows(clock=collecting.clock)
+    (held,) = of_work.late_releases(seen(collecting))
+    assert held.since == Entry.objects.get(action="taskwindow.held_back").at
+    (keys / "approval-key").write_bytes(right)
+    assert kinds(of_work.late_releases, seen(collecting)) == ["release-late"]
+
+
+def test_looking_for_releases_that_are_held_back_makes_no_keys(collecting, keys):
+    collecting.go_to(LATER)
+    for name in ("approval-key", "people-key"):
+        (keys / name).unlink()
+        assert kinds(of_work.late_releases, seen(collecting)) == ["release-late"]
+        assert not (keys / name).exists()
 
 
 def test_a_release_without_files(collecting):
