@@ -8,7 +8,7 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import django
 import pytest
+from whitenoise import WhiteNoise
 
 
 def _prepare_environment() -> Path:
@@ -72,6 +73,24 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(_data, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_once() -> Iterator[None]:
+    """Every client of a test has a server of its own, which looks at each file when it starts."""
+    look, found = WhiteNoise.update_files_dictionary, dict[tuple[str, str, int], dict[str, Any]]()
+
+    def look_once(self: WhiteNoise, root: str, prefix: str) -> None:
+        key = (root, prefix, os.stat(root).st_mtime_ns)
+        if key not in found:
+            before = dict(self.files)
+            look(self, root, prefix)
+            found[key] = {url: file for url, file in self.files.items() if url not in before}
+        self.files.update(found[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoise, "update_files_dictionary", look_once)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from devices_sim.device.api_client import Busy, HttpApi, NotReached
 from devices_sim.device.once_only import Answer, Queued, Stage
 from devices_sim.device.phone import Phone
 from devices_sim.device.state import Pending
+from devices_sim.device.wake_up import WakeUp
 
 T = TypeVar("T")
 # Phones awake at a time.
@@ -90,6 +91,8 @@ class Person:
     phone: Phone
     wire: Wire
     events: list[Event] = field(default_factory=list)
+    # What it did when it was last awake.
+    did: WakeUp = field(default_factory=WakeUp)
 
     @property
     def on_its_way(self) -> list[Pending]:
@@ -134,7 +137,7 @@ class Person:
         state = self.phone.load()
         state.hint = None
         self.phone.save(state)
-        await self.phone.wake_up()
+        self.did = await self.phone.wake_up()
 
 
 async def wake(people: Iterable[Person]) -> None:

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from aggregation.ondevice.execute import PreparedTask
 from aggregation.protocol.windows import Window
 from aggregation.release.noised import Noised
 from devices_sim.device.api_client import HttpApi, connected
+from devices_sim.simulation.system import are_offered
 from tests.faults.account import Account
 from tests.faults.phones import Person, wake
 from tests.faults.world import Session, World
@@ -62,7 +64,8 @@ async def a_window(
     """A window with so many phones. On leaving, it is closed, released and accounted for."""
     clock, port = world.clock, port or world.parts.port
     window = Window.containing(clock.now(), world.unit).next()
-    async with connected(f"http://127.0.0.1:{port}") as api:
+    url = f"http://127.0.0.1:{port}"
+    async with connected(url) as api:
         people = [world.install(api, wire) for _ in range(phones)]
         clock.set(window.start + (window.end - window.start) / 2)
         for person in people:
@@ -72,6 +75,8 @@ async def a_window(
         made = Scenario(world, fault, window, people, api, port, world.parts.memory_mb())
         clock.set(window.end + A_WHILE)
         await made.until(world.serving, "no session serves the window")
+        offered = partial(are_offered, url, [world.name], window.id, "all")
+        await made.until_told(offered, "phones are not offered the window")
         yield made
         await made.close()
     world.accounts.append(made.account)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,7 +26,8 @@ from aggregation.protocol.anonymization import GRID
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.windows import Unit, Window
 from devices_sim.device.api_client import connected
-from tests.journeys.world import People, World, forget_hint, next_monday, trips, truth
+from devices_sim.device.once_only import Stage
+from tests.journeys.world import People, Person, World, forget_hint, next_monday, trips, truth
 from tests.parts import eventually, start_system
 from tests.portal.lab.on_devices.crowd import crowd, norms
 
@@ -113,6 +115,8 @@ print(json.dumps([click["Location"], Draft.objects.get(task__name="sizes").text,
 MONDAY = next_monday()
 FIRST, SECOND = (Window(MONDAY + timedelta(days=day), Unit.DAY) for day in (1, 3))
 PHONES = 12
+# Generous: nothing is asserted about time.
+WITHIN_SECONDS = 120.0
 
 
 @pytest.fixture
@@ -164,11 +168,20 @@ async def _answer(world: World, people: People, day: Window, task: str) -> None:
         person.phone.record("trips", *events)
         person.events += events
     await asyncio.to_thread(world.go_to, day.end + timedelta(hours=1), task, [day.id])
-    for person in people.all:
-        forget_hint(person)
-    await people.wake(people.all)
+    deadline = time.monotonic() + WITHIN_SECONDS
+    while awaited := [person for person in people.all if not _has_told(person, task)]:
+        assert time.monotonic() < deadline, f"{len(awaited)} phones find no place for {task}."
+        for person in awaited:
+            forget_hint(person)
+        await people.wake(awaited)
     await asyncio.to_thread(world.wait_until_taken)
     world.clock.set(_due(day))
+
+
+def _has_told(person: Person, task: str) -> bool:
+    """Its update is in a session's queue."""
+    pending = person.phone.load().pending
+    return any(one.task == task and one.stage is Stage.QUEUED for one in pending)
 
 
 def _due(day: Window) -> datetime:
