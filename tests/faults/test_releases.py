@@ -44,7 +44,8 @@ def test_a_restart_of_everything(fault: Fault, full: bool) -> None:
 
 def test_a_partial_in_another_row(fault: Fault) -> None:
     """Put there by somebody who can write to the database: it does not open."""
-    fault("partial moved to another row", moved, ENOUGH)
+    # Two sessions may share them: one of the two stores its sum in any case.
+    fault("partial moved to another row", moved, 2 * ENOUGH)
 
 
 async def asked_often(scenario: Scenario) -> None:
@@ -130,7 +131,7 @@ async def moved(scenario: Scenario) -> None:
     await kill(scenario, "jobs")
     await scenario.come_due()
     await scenario.until(lambda: scenario.rows(STORED), "no partial is stored")
-    (((partial,),)) = scenario.rows(STORED)
+    partial = scenario.rows(STORED)[0][0]
     with pytest.raises(REFUSED), store.writing("collection_partial", has_rules=True) as write:
         write(MOVE, ELSEWHERE, partial)
     with store.writing("collection_partial", has_rules=False) as write:
