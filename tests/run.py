@@ -44,11 +44,13 @@ def main() -> int:
     }
     chosen = arguments.only.split(",")
     codes: dict[str, int] = {}
+    complaints: list[str] = []
 
     def run(lane: Sequence[str], *, aloud: bool) -> None:
         for name in [name for name in lane if name in chosen]:
             with postgresql() if name == "postgresql" else nullcontext({}) as variables:
-                codes[name] = pytest(calls[name], variables, aloud=aloud)
+                codes[name], said = pytest(calls[name], variables, aloud=aloud)
+                complaints.extend(said)
 
     with prepared_once():
         beside = Thread(target=run, args=[WAITING], kwargs={"aloud": False})
@@ -57,27 +59,37 @@ def main() -> int:
             beside.join()
         run(COMPUTING, aloud=True)
         beside.join()
+    print(*complaints, sep="\n", end="\n" if complaints else "")
     failed = [name for name in chosen if codes.get(name) not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
 
 
-def pytest(arguments: list[str], variables: dict[str, str], *, aloud: bool) -> int:
-    """Its exit code. What a quiet one says is shown when it has ended."""
+def pytest(
+    arguments: list[str], variables: dict[str, str], *, aloud: bool
+) -> tuple[int, list[str]]:
+    """Its exit code, and its line for each test that failed: the last thing to be said, where
+    nobody has to look for it. What a quiet one says is shown when it has ended."""
     words = f"pytest {' '.join(arguments)}"
     print(f"tests: {words}", flush=True)
     began = time.monotonic()
-    done = subprocess.run(
+    said = b""
+    with subprocess.Popen(
         [sys.executable, "-m", "pytest", *arguments],
         env={**os.environ, **variables},
-        stdout=None if aloud else subprocess.PIPE,
-        stderr=None if aloud else subprocess.STDOUT,
-        check=False,
-    )
-    if done.stdout:
-        print(done.stdout.decode(errors="replace"))
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        assert process.stdout
+        while piece := os.read(process.stdout.fileno(), 1 << 16):
+            said += piece
+            if aloud:
+                os.write(1, piece)
+    lines = said.decode(errors="replace").splitlines()
+    if not aloud:
+        print(*lines, sep="\n")
     print(f"tests: {words}: {time.monotonic() - began:.0f} s", flush=True)
-    return done.returncode
+    return process.returncode, [x[:300] for x in lines if x.startswith(("FAILED ", "ERROR "))]
 
 
 @contextmanager
