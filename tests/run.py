@@ -85,10 +85,13 @@ def pytest(
             said += piece
             if aloud:
                 os.write(1, piece)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     lines = said.decode(errors="replace").splitlines()
     if not aloud:
         print(*lines, sep="\n")
-    print(f"tests: {words}: {time.monotonic() - began:.0f} s", flush=True)
+    spent = f"{time.monotonic() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors"
+    print(f"tests: {words}: {spent}", flush=True)
     return process.returncode, [x[:300] for x in lines if x.startswith(("FAILED ", "ERROR "))]
 
 
