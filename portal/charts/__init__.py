@@ -9,7 +9,7 @@ narrow rooms; a map is one drawing that sizes its own letters, in an element of 
 from portal.charts.fitting import fitted
 from portal.charts.histogram import histogram
 from portal.charts.maps import world_map
-from portal.charts.shapes import Group, Line, Mark, Place
+from portal.charts.shapes import Group, Line, Mark, Place, Shade
 from portal.charts.standalone import standalone, style_source
 from portal.charts.timeline import timeline
 
@@ -18,6 +18,7 @@ __all__ = [
     "Line",
     "Mark",
     "Place",
+    "Shade",
     "fitted",
     "histogram",
     "standalone",

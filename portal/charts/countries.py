@@ -8,7 +8,7 @@ from portal.charts.outlines import FINENESS
 from portal.charts.projection import View
 from portal.charts.shapes import Mark
 from portal.charts.svg import Markup, join, linked, tag
-from portal.charts.words import is_finite, percent, tooltip
+from portal.charts.words import is_finite, tooltip
 
 
 def draw_countries(
@@ -43,11 +43,17 @@ def _home(look: Look, code: str, mark: Mark | None, path: str) -> Markup:
 def _country(look: Look, code: str, mark: Mark, path: str) -> Markup:
     said = tag("title", _said(look, code, mark))
     if is_finite(mark):
-        shape = tag("path", d=path, class_=look.country(code, mark) or "land")
+        shape = _filled(look, look.country(code, mark), path)
     else:
         hatch = tag("path", d=path, class_="hidden", fill=look.frame.pattern("wide-hatch"))
         shape = join(tag("path", d=path, class_="land"), hatch)
     return linked(tag("g", said, shape, class_="mark"), mark.href)
+
+
+def _filled(look: Look, kind: str, path: str) -> Markup:
+    """What is within the noise has dots: no plain colour can be taken for one of the ramp."""
+    fill = look.frame.pattern("wide-dots") if kind == "noise" else None
+    return tag("path", d=path, class_=kind, fill=fill)
 
 
 def _dot(look: Look, code: str, mark: Mark, view: View) -> Markup:
@@ -55,7 +61,7 @@ def _dot(look: Look, code: str, mark: Mark, view: View) -> Markup:
     at = view.at(*shape.centre) if shape and code not in world() else None
     if at is None:
         return Markup("")
-    kind = "ring" if not is_finite(mark) else (look.country(code, mark) or "land")
+    kind = look.country(code, mark) if is_finite(mark) else "ring"
     dot = tag("circle", cx=at[0], cy=at[1], r=3.2, class_=f"state {kind}")
     said = tag("title", _said(look, code, mark))
     return linked(tag("g", said, dot, class_="mark"), mark.href)
@@ -63,5 +69,4 @@ def _dot(look: Look, code: str, mark: Mark, view: View) -> Markup:
 
 def _said(look: Look, code: str, mark: Mark) -> str:
     words = tooltip(country_names().get(code, code), mark, look.unit)
-    colour = look.colours.get(code)
-    return words if colour is None else f"{words}; {look.colour_title} {percent(colour)}"
+    return words + look.said(look.colours.get(code))

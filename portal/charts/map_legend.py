@@ -5,7 +5,7 @@ Laid out for the large letters of a small screen; on a large one it is only airi
 
 from collections.abc import Iterable, Sequence
 
-from portal.charts.map_look import FADES, Look
+from portal.charts.map_look import FADES, WITHIN_NOISE, Look
 from portal.charts.measure import cut, text_width
 from portal.charts.scales import nice_step
 from portal.charts.shapes import Mark, Place
@@ -29,6 +29,10 @@ def map_legend(
     drawn += [*sizes, *hidden]
     if sizes or hidden:
         y += 48
+    unshaded = _unshaded(look, places, y + 14) if look.is_shaded else []
+    drawn += unshaded
+    if unshaded:
+        y += 36
     if look.uncertainty:
         drawn.append(_fades(y + 12))
         y += 34
@@ -76,6 +80,27 @@ def _hidden(
         x += 20
     if drawn:
         drawn.append(text("not shown", x, y + 8, "map-key"))
+    return drawn
+
+
+def _unshaded(look: Look, places: Sequence[Place], y: float) -> list[Markup]:
+    """What has no colour of the ramp: because it could be noise, or because it is not known."""
+    shown = [one for one in places if is_finite(one.mark)]
+    drawn: list[Markup] = []
+    x = 4.0
+    if any(one.is_noise for one in look.colours.values()):
+        box = {"x": x, "y": y - 6, "width": 20, "height": 16}
+        drawn.append(tag("rect", **box, class_="noise", fill=look.frame.pattern("dots")))
+        x += 28
+    if any(one.shade and one.shade.is_noise for one in shown):
+        drawn.append(tag("circle", cx=x + 7, cy=y + 2, r=7, class_="point noise"))
+        x += 22
+    if drawn:
+        drawn.append(text(WITHIN_NOISE, x, y + 8, "map-key"))
+        x += text_width(WITHIN_NOISE, _LETTERS) + 20
+    if any(one.shade is None for one in shown):
+        drawn.append(tag("circle", cx=x + 7, cy=y + 2, r=7, class_="point unknown"))
+        drawn.append(text(look.unknown, x + 22, y + 8, "map-key"))
     return drawn
 
 

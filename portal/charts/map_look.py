@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from portal.charts.frame import Frame
 from portal.charts.ramps import Ramp
-from portal.charts.shapes import Mark, Place
+from portal.charts.shapes import Mark, Place, Shade
+from portal.charts.svg import Markup, join, tag
+from portal.charts.words import spoken
 
 # A point of no value and one of the largest, in the drawing's units.
 SMALLEST, LARGEST = 2.2, 20.0
 # Half-widths above these parts of the value are fainter by a step.
 FADES = (0.05, 0.15, 0.4)
+WITHIN_NOISE = "within the noise"
 
 
 @dataclass(frozen=True)
@@ -19,10 +22,15 @@ class Look:
     unit: str
     ramp: Ramp
     colour_title: str
+    colour_unit: str
     # A country's share or change, where colours are not values.
-    colours: dict[str, float]
+    colours: dict[str, Shade]
     # Whether a country's colour is its own value.
     by_value: bool
+    # Whether colours are shares or changes: what has none of its own is not known.
+    is_shaded: bool
+    # Whether what grew is told with a plus.
+    is_signed: bool
     # Whether anything has a colour that the legend must explain.
     is_coloured: bool
     # The value of the largest point.
@@ -38,15 +46,38 @@ class Look:
             return least
         return max(least, LARGEST * math.sqrt(value / self.largest))
 
-    def country(self, code: str, mark: Mark) -> str | None:
-        """The colour of a country with a value; None leaves it plain."""
-        value = mark.value if self.by_value else self.colours.get(code)
-        return None if value is None else self.ramp.colour(value) + self.fade(mark)
+    def country(self, code: str, mark: Mark) -> str:
+        """How a country with a value is filled."""
+        if self.by_value:
+            return self.ramp.colour(mark.value or 0.0) + self.fade(mark)
+        shade = self.colours.get(code)
+        if shade is None:
+            return "blank" if self.is_shaded else "land"
+        return "noise" if shade.is_noise else self.ramp.colour(shade.value) + self.fade(mark)
 
     def place(self, place: Place) -> str:
-        plain = place.colour is None
-        colour = "point" if plain else f"point {self.ramp.colour(place.colour or 0.0)}"
-        return colour + self.fade(place.mark)
+        shade = place.shade
+        if shade is None:
+            return "point unknown" if self.is_shaded else "point" + self.fade(place.mark)
+        if shade.is_noise:
+            return "point noise"
+        return f"point {self.ramp.colour(shade.value)}{self.fade(place.mark)}"
+
+    def said(self, shade: Shade | None) -> str:
+        """What a tooltip says of a colour: `; change +12 ± 5 %`."""
+        if shade is None:
+            return ""
+        sign = "+" if self.is_signed and shade.value > 0 else ""
+        words = f"{sign}{spoken(Mark(shade.value, shade.half_width), self.colour_unit)}"
+        if self.terse:
+            return f"; {words}"
+        noise = f", {WITHIN_NOISE}" if shade.is_noise else ""
+        return f"; {self.colour_title} {words}{noise}"
+
+    @property
+    def unknown(self) -> str:
+        """What the legend says of a place with a size and no colour."""
+        return "no comparison" if self.is_signed else "not known"
 
     def fade(self, mark: Mark) -> str:
         if not self.uncertainty or mark.half_width is None or mark.value is None:
@@ -54,3 +85,15 @@ class Look:
         part = abs(mark.half_width / mark.value) if mark.value else math.inf
         step = sum(part > limit for limit in FADES)
         return f" f{step}" if step else ""
+
+
+def dots(frame: Frame) -> Markup:
+    """What countries within the noise are filled with: on the land, and in the legend."""
+    return tag("defs", _dots(f"{frame.name}-dots", 7), _dots(f"{frame.name}-wide-dots", 28))
+
+
+def _dots(name: str, size: int) -> Markup:
+    ground = tag("rect", width=size, height=size, class_="dots-ground")
+    dot = tag("circle", cx=size / 2, cy=size / 2, r=size / 5, class_="dots")
+    box = {"width": size, "height": size, "patternUnits": "userSpaceOnUse"}
+    return tag("pattern", join(ground, dot), id=name, **box)

@@ -6,12 +6,12 @@ from portal.charts.boundaries import near
 from portal.charts.countries import draw_countries
 from portal.charts.frame import LARGE, Frame, finished, sentence
 from portal.charts.map_legend import map_legend
-from portal.charts.map_look import Look
+from portal.charts.map_look import Look, dots
 from portal.charts.measure import wrap
 from portal.charts.outlines import near_paths, world_paths
 from portal.charts.points import draw_places
 from portal.charts.ramps import ramp_for
-from portal.charts.shapes import Mark, Place
+from portal.charts.shapes import Mark, Place, Shade
 from portal.charts.svg import Markup, join, name_of, tag, text
 from portal.charts.views import country_view, world_view
 from portal.charts.words import is_finite, nothing_shown
@@ -27,7 +27,8 @@ def world_map(
     title: str,
     unit: str,
     colour_title: str = "",
-    colours: Mapping[str, float] | None = None,
+    colour_unit: str = "%",
+    colours: Mapping[str, Shade] | None = None,
     diverging: bool = False,
     within: str = "",
     uncertainty: bool = False,
@@ -37,31 +38,36 @@ def world_map(
     """Countries by ISO alpha-2 code, and places.
 
     Without `colours`, a country's colour is its value. With them (or with places that have a
-    colour), all colours are one share or change, called `colour_title`, and a place's size is
-    its value. `within` shows that country alone, with all its places. `uncertainty` makes marks
-    fainter the wider their interval is.
+    shade), all colours are one share or change, called `colour_title`, and a place's size is
+    its value; what could be noise alone has none of the colours. `within` shows that country
+    alone, with all its places. `uncertainty` makes marks fainter the wider their interval is.
     """
-    made_of = (name, sorted(countries.items()), places, title, unit, colour_title)
+    made_of = (name, sorted(countries.items()), places, title, unit, colour_title, colour_unit)
     rest = (sorted((colours or {}).items()), diverging, within, uncertainty)
     frame = Frame(name_of("map", *made_of, *rest), WIDTH, title, heading)
     marks = [*countries.values(), *(place.mark for place in places)]
     if not any(is_finite(mark) for mark in marks):
         return sentence(frame, nothing_shown(marks))
     drawn = {code: one for code, one in (colours or {}).items() if code != within}
-    given = [*drawn.values(), *(one.colour for one in places if one.colour is not None)]
+    given = [*drawn.values(), *(one.shade for one in places if one.shade is not None)]
     by_value = [
         mark.value for code, mark in countries.items() if is_finite(mark) and code != within
     ]
-    values = given or [value for value in by_value if value is not None]
+    clear = [one.value for one in given if not one.is_noise]
+    values = clear if given else [value for value in by_value if value is not None]
     signed = bool(given) or min(values, default=0) < 0
+    sign = "%" if given and colour_unit == "%" else ""
     look = Look(
         frame=frame,
         unit=unit,
         # Values that are all above zero have nothing to part at zero.
-        ramp=ramp_for(values, diverging=diverging and signed, percent=bool(given)),
+        ramp=ramp_for(values, diverging=diverging and signed, sign=sign),
         colour_title=(colour_title or "share") if given else unit,
+        colour_unit=colour_unit,
         colours=dict(colours or {}),
         by_value=bool(by_value) and not given,
+        is_shaded=bool(given),
+        is_signed=diverging,
         is_coloured=bool(values),
         largest=_largest(places),
         uncertainty=uncertainty,
@@ -81,12 +87,12 @@ def _drawn(look: Look, countries: Mapping[str, Mark], places: Sequence[Place], w
     view = near_by or world_view(WIDTH)
     paths = near_paths(near().values(), view) if near_by else world_paths(WIDTH)
     land = draw_countries(look, countries, paths, view, within if near_by else "")
-    dots = draw_places(look, places, view, labels=14 if near_by else 8)
+    discs = draw_places(look, places, view, labels=14 if near_by else 8)
     title, top = _heading(frame)
-    stage = _stage(frame, view.width, view.height, top, [land, dots])
+    stage = _stage(frame, view.width, view.height, top, [land, discs])
     keys, bottom = map_legend(look, countries.values(), places, top + view.height + 10)
     said = _description(look, countries, places)
-    content = [title, stage, keys]
+    content = [dots(frame), title, stage, keys]
     return finished(frame, height=bottom, description=said, content=content, kind="chart chart-map")
 
 

@@ -8,7 +8,7 @@ from portal.charts.measure import text_width
 from portal.charts.projection import View
 from portal.charts.shapes import Mark, Place
 from portal.charts.svg import Markup, escape, linked, tag, text
-from portal.charts.words import is_finite, percent, tooltip
+from portal.charts.words import is_finite, tooltip
 
 # Letters of labels on a large and on a small screen, in the drawing's units.
 _SIZES = (11.5, 23.0)
@@ -58,10 +58,7 @@ def _said(look: Look, place: Place) -> str:
     if look.terse and mark.note:
         mark = Mark(mark.value, mark.half_width)
     words = tooltip(place.label, mark, look.unit)
-    if place.colour is None or not is_finite(mark):
-        return words
-    what = "" if look.terse else f"{look.colour_title} "
-    return f"{words}; {what}{percent(place.colour)}"
+    return words + look.said(place.shade) if is_finite(mark) else words
 
 
 def _names(spots: Sequence[Spot], view: View, most: int) -> list[Markup]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from portal.charts.scales import nice_step
-from portal.charts.words import percent, short
+from portal.charts.words import short
 
 STEPS = 7
 
@@ -19,8 +19,8 @@ class Ramp:
     limits: tuple[float, ...]
     # Two hues that part at zero, instead of one from light to dark.
     diverging: bool = False
-    # Values are fractions and read as per cent.
-    percent: bool = False
+    # Stands behind each limit of the legend.
+    sign: str = ""
 
     def colour(self, value: float) -> str:
         """The class of a mark of this value."""
@@ -35,24 +35,24 @@ class Ramp:
 
     @property
     def words(self) -> list[str]:
-        return [percent(one) if self.percent else short(one) for one in self.limits]
+        return [f"{short(one)} {self.sign}".strip() for one in self.limits]
 
 
-def ramp_for(values: Sequence[float], *, diverging: bool = False, percent: bool = False) -> Ramp:
+def ramp_for(values: Sequence[float], *, diverging: bool = False, sign: str = "") -> Ramp:
     """Even steps; steps of 1, 2, 5, 10 … where the values span more than a factor of 30."""
     if not values or (min(values) == max(values) and not diverging):
-        return Ramp((), diverging, percent)
+        return Ramp((), diverging, sign)
     if diverging:
         sizes = sorted(abs(one) for one in values)
         # A few extremes should not leave all others without colour.
-        return Ramp(_around_zero(sizes[math.ceil(0.95 * len(sizes)) - 1]), True, percent)
+        return Ramp(_around_zero(sizes[math.ceil(0.95 * len(sizes)) - 1]), True, sign)
     low, high = min(values), max(values)
     wide = low > 0 and high / low > 30
-    return Ramp(_growing(low, high) if wide else _even(low, high), False, percent)
+    return Ramp(_growing(low, high) if wide else _even(low, high), False, sign)
 
 
 def _around_zero(most: float) -> tuple[float, ...]:
-    step = nice_step(most / 4) if most else 0.01
+    step = nice_step(most / 4) if most else 1.0
     return tuple(step * count for count in (-3, -2, -1, 1, 2, 3))
 
 

@@ -34,6 +34,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Shade:
+    """What a mark's colour says beside its value, such as a share or a change."""
+
+    # In the unit that the map names for its colours.
+    value: float
+    half_width: float | None = None
+    # It could be noise alone: then it has no colour that would say otherwise.
+    is_noise: bool = False
+
+
+@dataclass(frozen=True)
 class Place:
     """A point of a map. Its mark's value is its size."""
 
@@ -41,5 +52,5 @@ class Place:
     latitude: float
     longitude: float
     mark: Mark
-    # A share or a change, as a fraction (0.12 reads 12 %); None leaves the plain colour.
-    colour: float | None = None
+    # Where colours have a meaning of their own; without one it is not known here.
+    shade: Shade | None = None

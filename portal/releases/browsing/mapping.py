@@ -1,20 +1,21 @@
 """A release as a map: countries by their shade, places by the size of a point.
 
-Points can be coloured by a share (of the same place's sum over the keys that are held, such as
-cycling among all activities) or by the change since the window before.
+Both can be coloured by a share (of the same place's sum over the keys that are held, such as
+cycling among all activities) or by the change since the window before. A change that could be
+noise alone has no colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from aggregation.errors import Problem
-from portal.charts import Mark, Place, world_map
+from portal.charts import Mark, Place, Shade, world_map
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.choosing import field_name, held_values, one_of
 from portal.releases.browsing.measuring import share
@@ -42,14 +43,11 @@ class MapView:
     def parse(cls, asked: Mapping[str, str], tables: Tables) -> MapView:
         where = held_values(asked, tables, but={tables.region_key, tables.country_key})
         codes = [one.code for one in streams.countries()]
-        colour = one_of(asked.get("colour", ""), tuple(COLOURS), "colour", "")
-        if colour == "share" and not where:
-            colour = ""
         return cls(
             metric=one_of(asked.get("metric", ""), tables.metrics, "metric", tables.metrics[0]),
             where=where,
             within=one_of(asked.get("within", "").upper(), codes, "country", ""),
-            colour=colour,
+            colour=one_of(asked.get("colour", ""), tuple(COLOURS), "colour", ""),
             uncertainty=asked.get("uncertainty") == "1",
         )
 
@@ -69,9 +67,27 @@ class Spot:
     name: str
     number: Number
     suppressed: str
-    colour: float | None
     href: str
     place: geography.Place | None = None
+    # What its colour is about: a share in percent, or the number of the window before.
+    share: Number | None = None
+    before: Number | None = None
+
+    @property
+    def change(self) -> Change | None:
+        return Change.between(self.before, self.number) if self.before else None
+
+    @property
+    def shade(self) -> Shade | None:
+        """Nothing where it is not known. A change is in percent of the number before, and so is
+        the interval of the difference."""
+        if self.share is not None and self.share.value is not None:
+            return Shade(self.share.value, self.share.half_width)
+        change = self.change
+        if change is None or change.percent is None or not (self.before and self.before.value):
+            return None
+        width = 100 * change.half_width / self.before.value
+        return Shade(change.percent, width, is_noise=not change.is_clear)
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,31 @@ class Map:
     places: tuple[Spot, ...]
 
     @property
+    def spots(self) -> tuple[Spot, ...]:
+        """What its table has: the places, or the countries where there are none."""
+        return self.places or self.countries
+
+    @property
+    def is_shaded(self) -> bool:
+        """Whether colours say something else than sizes do."""
+        return any(spot.shade for spot in (*self.places, *self.countries))
+
+    @property
+    def colour_title(self) -> str:
+        """What colours say, for the legend and the table."""
+        titles = {"share": "Share in %", "change": "Change since the window before"}
+        return titles.get(self.view.colour, "")
+
+    @property
+    def told(self) -> str:
+        """What the colours come to, in a sentence; or why there are none."""
+        if self.view.colour == "share" and not self.view.where:
+            return "A share is that of one value, such as cycling: choose one to colour by it."
+        if self.view.colour == "change":
+            return _told_changes(self.spots)
+        return ""
+
+    @property
     def figure(self) -> str:
         return self.svg(heading=False)
 
@@ -91,14 +132,14 @@ class Map:
         return world_map(
             {one.id: _mark(one) for one in self.countries},
             [
-                Place(one.name, one.place.latitude, one.place.longitude, _mark(one), one.colour)
+                Place(one.name, one.place.latitude, one.place.longitude, _mark(one), one.shade)
                 for one in self.places
                 if one.place
             ],
             title=self.title,
             unit=self.unit,
-            colour_title=COLOURS[view.colour].capitalize() if view.colour else "",
-            colours={one.id: one.colour for one in self.countries if one.colour is not None},
+            colour_title=self.colour_title,
+            colours={one.id: one.shade for one in self.countries if one.shade is not None},
             diverging=view.colour == "change",
             within=view.within,
             uncertainty=view.uncertainty,
@@ -141,18 +182,11 @@ class _Mapping:
             return []
         only = {key: [self.view.within]} if self.view.within else EVERYTHING
         rows = self._numbers(self.tables, key, only, self.view.where)
-        colours = self._colours(key, {code: number for code, number, _ in rows})
-        return [
-            Spot(
-                id=code,
-                name=names.get(code, code),
-                number=number,
-                suppressed=why,
-                colour=colours.get(code),
-                href=reverse("country", args=[code]),
-            )
+        found = [
+            Spot(code, names.get(code, code), number, why, reverse("country", args=[code]))
             for code, number, why in rows
         ]
+        return self._coloured(key, found)
 
     def _places(self) -> list[Spot]:
         key = self.tables.region_key
@@ -164,20 +198,12 @@ class _Mapping:
             only = {key: [str(place.geonameid) for place in there]}
         rows = self._numbers(self.tables, key, only, self.view.where)
         places = {str(p.geonameid): p for p in streams.places_of([one for one, _, _ in rows])}
-        colours = self._colours(key, {one: number for one, number, _ in rows})
-        return [
-            Spot(
-                id=one,
-                name=places[one].name,
-                number=number,
-                suppressed=why,
-                colour=colours.get(one),
-                href=reverse("place", args=[one]),
-                place=places[one],
-            )
+        found = [
+            Spot(one, places[one].name, number, why, reverse("place", args=[one]), places[one])
             for one, number, why in rows
             if one in places
         ]
+        return self._coloured(key, found)
 
     def _numbers(
         self, tables: Tables, key: str, only: Where, held: Mapping[str, str]
@@ -196,23 +222,48 @@ class _Mapping:
             (str(row.keys[at]), pick(layout, row, self.view.metric), row.suppressed) for row in rows
         ]
 
-    def _colours(self, key: str, numbers: Mapping[str, Number]) -> dict[str, float]:
-        only: Where = {key: list(numbers)}
+    def _coloured(self, key: str, spots: list[Spot]) -> list[Spot]:
+        only: Where = {key: [spot.id for spot in spots]}
         if self.view.colour == "share":
-            self.tables.needs_sum(self.view.metric)
-            whole = {one: n for one, n, _ in self._numbers(self.tables, key, only, {})}
-            shares = {one: share(n, whole[one]).value for one, n in numbers.items() if one in whole}
-            return {one: value / 100 for one, value in shares.items() if value is not None}
+            return self._with_shares(key, spots, only)
+        if self.view.colour == "change":
+            return self._with_changes(key, spots, only)
+        return spots
+
+    def _with_shares(self, key: str, spots: list[Spot], only: Where) -> list[Spot]:
+        if not self.view.where:
+            return spots
+        self.tables.needs_sum(self.view.metric)
+        whole = {one: number for one, number, _ in self._numbers(self.tables, key, only, {})}
+        return [
+            replace(spot, share=share(spot.number, whole[spot.id])) if spot.id in whole else spot
+            for spot in spots
+        ]
+
+    def _with_changes(self, key: str, spots: list[Spot], only: Where) -> list[Spot]:
         before, held = self.before, self.view.where
-        if self.view.colour == "change" and before and before.has(self.view.metric, [key, *held]):
-            earlier = self._numbers(before, key, only, held)
-            changes = {one: Change.between(n, numbers[one]) for one, n, _ in earlier}
-            return {
-                one: change.percent / 100
-                for one, change in changes.items()
-                if change is not None and change.percent is not None
-            }
-        return {}
+        if before is None or not before.has(self.view.metric, [key, *held]):
+            return spots
+        earlier = {one: number for one, number, _ in self._numbers(before, key, only, held)}
+        return [
+            replace(spot, before=earlier[spot.id]) if spot.id in earlier else spot for spot in spots
+        ]
+
+
+def _told_changes(spots: Sequence[Spot]) -> str:
+    changes = [spot.change for spot in spots if spot.number.value is not None]
+    known = [change for change in changes if change is not None]
+    if not known:
+        return "Nothing of the window before is shown here, so there is no change to colour by."
+    more, less, same = (
+        sum(change.direction == one for change in known) for one in ("more", "less", "same")
+    )
+    words = (
+        f"Of {len(changes):,} that are shown, {more:,} grew and {less:,} shrank by more than the "
+        f"noise; {same:,} changed within the noise"
+    )
+    missing = len(changes) - len(known)
+    return f"{words}; {missing:,} had nothing shown before." if missing else f"{words}."
 
 
 def _mark(spot: Spot) -> Mark:

@@ -7,6 +7,7 @@ from portal.charts import (
     Line,
     Mark,
     Place,
+    Shade,
     histogram,
     standalone,
     timeline,
@@ -41,7 +42,7 @@ def charts(words: str) -> list[str]:
         timeline([words, "b"], [Line(words, (mark, hidden)), Line("", (mark, mark))], **names),
         world_map({"FR": mark, words: mark, "DE": hidden}, [], **names),
         world_map(
-            {}, [Place(words, 45.7, 4.8, mark, 0.3), Place(words, 46.0, 5.0, hidden)],
+            {}, [Place(words, 45.7, 4.8, mark, Shade(30.0)), Place(words, 46.0, 5.0, hidden)],
             colour_title=words, within="FR", **names,
         ),
     ]  # fmt: skip

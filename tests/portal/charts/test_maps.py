@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from portal.charts import Mark, Place, world_map
+from portal.charts import Mark, Place, Shade, world_map
 from portal.charts.boundaries import near, world
 from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
@@ -23,10 +23,16 @@ def circles(svg: str, kind: str) -> list[dict[str, str]]:
     return [one.attrib for one in found if kind in one.attrib["class"].split()]
 
 
+def changes(colours: dict[str, Shade], places: list[Place]) -> str:
+    countries = {"FR": Mark(12.0, 1.0)}
+    asked = {"colours": colours, "colour_title": "change", "diverging": True, **ABOUT}
+    return world_map(countries, places, **asked)
+
+
 def test_it_works() -> None:
     svg = world_map({"FR": Mark(12.4e6, 0.3e6), "DE": Mark(2e6, 0.2e6)}, [LYON], **ABOUT)
-    assert "France: 12.4 ± 0.3 million km" in tooltips(svg)
-    assert "Lyon, FR: 12.4 ± 0.3 million km" in tooltips(svg)
+    assert "France: 12.40 ± 0.30 million km" in tooltips(svg)
+    assert "Lyon, FR: 12.40 ± 0.30 million km" in tooltips(svg)
     assert of_class(svg, "q7")
     assert of_class(svg, "q1")
     (link,) = tree(svg).iter(f"{SVG}a")
@@ -62,15 +68,38 @@ def test_a_value_of_zero_or_less_is_the_smallest_disc(value: float) -> None:
 
 
 def test_colours_are_shares_or_changes_once_they_are_given() -> None:
-    places = [Place("a", 45.0, 5.0, Mark(3.0, 1.0), colour=-0.1), Place("b", 40.0, 0.0, Mark(2.0))]
-    svg = world_map(
-        {"FR": Mark(12.0, 1.0)}, places, colours={"FR": 0.1}, colour_title="change",
-        diverging=True, **ABOUT,
-    )  # fmt: skip
-    assert "France: 12.0 ± 1.0 km; change 10 %" in tooltips(svg)
-    assert "a: 3.0 ± 1.0 km; change −10 %" in tooltips(svg)
+    less = Place("a", 45.0, 5.0, Mark(3.0, 1.0), Shade(-50.0, 14.0))
+    svg = changes({"FR": Shade(40.0, 15.0)}, [less, Place("b", 40.0, 0.0, Mark(2.0))])
+    assert "France: 12.0 ± 1.0 km; change +40 ± 15 %" in tooltips(svg)
+    assert "a: 3.0 ± 1.0 km; change −50 ± 14 %" in tooltips(svg)
     assert "change" in words(svg)
-    assert "d1" in circles(svg, "point")[0]["class"]
+    assert "within the noise" not in words(svg)
+    assert "d2" in circles(svg, "point")[0]["class"]
+
+
+def test_a_change_within_the_noise_is_hollow_and_the_legend_says_so() -> None:
+    noise = Shade(130.0, 140.0, is_noise=True)
+    less = Place("a", 45.0, 5.0, Mark(3.0, 1.0), Shade(-50.0, 14.0))
+    svg = changes({"FR": noise}, [less, Place("b", 40.0, 0.0, Mark(2.0), noise)])
+    assert "France: 12.0 ± 1.0 km; change +130 ± 140 %, within the noise" in tooltips(svg)
+    assert "within the noise" in words(svg)
+    assert [one["class"] for one in circles(svg, "noise")] == ["point noise"]
+    (path,) = (one for one in of_class(svg, "noise") if one.tag == f"{SVG}path")
+    assert path.attrib["fill"].endswith("-wide-dots)")
+    # What is no more than noise does not stretch the colours of what is.
+    assert "20 %" in words(svg)
+
+
+def test_where_every_change_is_within_the_noise_nothing_has_a_colour() -> None:
+    noise = Shade(130.0, 140.0, is_noise=True)
+    svg = changes({"FR": noise}, [])
+    assert not any(of_class(svg, f"{kind}{step}") for kind in "dq" for step in range(1, 8))
+
+
+def test_a_place_with_nothing_to_compare_with_looks_like_no_change_at_all() -> None:
+    svg = changes({"FR": Shade(40.0, 15.0)}, [Place("b", 40.0, 0.0, Mark(2.0))])
+    assert [one["class"] for one in circles(svg, "point")] == ["point unknown"]
+    assert "no comparison" in words(svg)
 
 
 def test_without_any_change_values_are_coloured_from_little_to_much() -> None:
@@ -108,7 +137,7 @@ def test_near_by_a_country_all_its_places_are_there() -> None:
 def test_near_by_a_country_it_is_the_ground_and_its_number_is_told() -> None:
     svg = world_map({"FR": Mark(16e6, 4e5)}, [LYON, NICE], within="FR", **ABOUT)
     assert len(of_class(svg, "home")) == 1
-    assert "France: 16.0 ± 0.4 million km" in tooltips(svg)
+    assert "France: 16.00 ± 0.40 million km" in tooltips(svg)
     assert not of_class(svg, "q5")
 
 
@@ -148,16 +177,16 @@ def many(count: int) -> list[Place]:
             Mark(1e6 + 997 * index, 2e4, href=f"/places/{2_900_000 + index}")
             if index % 5
             else Mark(None, note="its noise is more than 10 % of it", href=f"/places/{index}"),
-            colour=(index % 31 - 15) / 100,
+            Shade(index % 31 - 15.0, 4.0, is_noise=index % 3 == 0),
         )
         for index in range(count)
     ]
 
 
-def test_the_world_with_two_thousand_places_is_below_400_kilobytes() -> None:
+def test_the_world_with_two_thousand_places_is_below_450_kilobytes() -> None:
     countries = {code: Mark(1e6, 2e4, href=f"/countries/{code}") for code in world()}
     svg = world_map(countries, many(2000), colour_title=CHANGE, diverging=True, **ABOUT)
-    assert len(svg.encode()) < 400_000
+    assert len(svg.encode()) < 450_000
     assert len(circles(svg, "point")) == 1600
     assert "its noise is more than 10 % of it" in (tree(svg)[1].text or "")
 

@@ -55,10 +55,11 @@ def test_growing_steps_have_limits_that_can_be_written(values: list[float]) -> N
 
 
 def test_no_change_is_in_the_middle_of_a_diverging_ramp() -> None:
-    ramp = ramp_for([-0.1, 0.02, 0.3], diverging=True, percent=True)
+    ramp = ramp_for([-10.0, 2.0, 30.0], diverging=True, sign="%")
     assert ramp.colour(0.0) == "d4"
     assert ramp.limits == tuple(-one for one in reversed(ramp.limits))
     assert ramp.words[0].startswith("−")
+    assert ramp.words[0].endswith(" %")
 
 
 def test_ticks_are_written_without_exponents() -> None:

@@ -94,10 +94,17 @@ def test_a_map_has_every_place_that_is_shown_and_says_so_of_the_others(client, r
 
 def test_colours_of_a_map_are_shares_and_changes(client, released):
     changes = words(client.get(f"{AT}/map?colour=change"))
-    assert changes.count("+100.") + changes.count("+99.") >= 3
+    assert len(re.findall(r"\+[\d,]+ \(\+(?:100|99)[.\d]* %\) ± [\d,]+ clear", changes)) >= 3
+    assert "4 grew and 0 shrank by more than the noise" in changes
     shares = words(client.get(f"{AT}/map?colour=share&activity=driving"))
     # Activities are in proportion to their rank: 5 of 45.
-    assert shares.count("+11.1 %") >= 2
+    assert len(re.findall(r"11\.1\d* ± 0\.\d+", shares)) >= 2
+
+
+def test_a_map_of_changes_says_what_it_lacks(client, released):
+    first = words(client.get(f"/releases/{TASK}/{FIRST}/map?colour=change"))
+    assert "Nothing of the window before is shown here" in first
+    assert "choose one to colour by it" in words(client.get(f"{AT}/map?colour=share"))
 
 
 def test_places_are_found_whatever_the_accents(client, released):

@@ -192,7 +192,7 @@ def test_other_revisions_had_other_keys(many, settings):
     assert [row["window"] for row in series(rows, table="cells", query=query)] == [SECOND]
     now, then = (Tables(Shown(many[task, SECOND])) for task in (USUAL, REGIONS))
     view = MapView("num_trips", where={"activity": "cycling"}, within="FR", colour="change")
-    assert {spot.colour for spot in map_of(view, now, then).places} == {None}
+    assert {spot.shade for spot in map_of(view, now, then).places} == {None}
     _places_that_are_not_installed_are_told(settings.DATA / "streams" / "places.sqlite")
 
 
