@@ -11,7 +11,7 @@ from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 HIDDEN = Mark(None, note="too few devices")
 ABOUT = {"title": "Distance", "unit": "km"}
 CHANGE = "change against the week before"
-LYON = Place("Lyon, FR", 45.75, 4.85, Mark(12.4e6, 0.3e6, href="/places/2996944"))
+LYON = Place("Lyon, FR", 45.75, 4.85, Mark(12.4e6, 0.21e6, href="/places/2996944"))
 NICE = Place("Nice, FR", 43.70, 7.27, Mark(3.1e6, 0.2e6))
 METZ = Place("Metz, FR", 49.12, 6.17, HIDDEN)
 
@@ -30,9 +30,9 @@ def changes(colours: dict[str, Shade], places: list[Place]) -> str:
 
 
 def test_it_works() -> None:
-    svg = world_map({"FR": Mark(12.4e6, 0.3e6), "DE": Mark(2e6, 0.2e6)}, [LYON], **ABOUT)
-    assert "France: 12.40 ± 0.30 million km" in tooltips(svg)
-    assert "Lyon, FR: 12.40 ± 0.30 million km" in tooltips(svg)
+    svg = world_map({"FR": Mark(12.4e6, 0.21e6), "DE": Mark(2e6, 0.2e6)}, [LYON], **ABOUT)
+    assert "France: 12.40 ± 0.21 million km" in tooltips(svg)
+    assert "Lyon, FR: 12.40 ± 0.21 million km" in tooltips(svg)
     assert of_class(svg, "q7")
     assert of_class(svg, "q1")
     (link,) = tree(svg).iter(f"{SVG}a")
@@ -135,9 +135,9 @@ def test_near_by_a_country_all_its_places_are_there() -> None:
 
 
 def test_near_by_a_country_it_is_the_ground_and_its_number_is_told() -> None:
-    svg = world_map({"FR": Mark(16e6, 4e5)}, [LYON, NICE], within="FR", **ABOUT)
+    svg = world_map({"FR": Mark(16e6, 2.1e5)}, [LYON, NICE], within="FR", **ABOUT)
     assert len(of_class(svg, "home")) == 1
-    assert "France: 16.00 ± 0.40 million km" in tooltips(svg)
+    assert "France: 16.00 ± 0.21 million km" in tooltips(svg)
     assert not of_class(svg, "q5")
 
 
