@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.charts.words import scale_of, short
+from portal.charts.rounding import magnitude
+from portal.charts.words import short
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def tick_words(axis: Axis, *, share: bool = False) -> tuple[list[str], str]:
         return [f"{_plain(100 * tick)} %" for tick in axis.ticks], ""
     if axis.log:
         return [short(tick) for tick in axis.ticks], ""
-    divisor, _, word = scale_of(max(abs(axis.low), abs(axis.high)))
+    divisor, _, word = magnitude(max(abs(axis.low), abs(axis.high)))
     return [_plain(tick / divisor) for tick in axis.ticks], word
 
 

@@ -3,21 +3,17 @@
 import math
 from collections.abc import Sequence
 
+from portal.charts.rounding import places_of, scale_for, written
 from portal.charts.shapes import Mark
 
 NOT_SHOWN = "not shown"
-# From here on: what it is divided by, its sign on a chart, its word in a sentence.
-_SCALES = [
-    (1e12, "tn", "trillion"),
-    (1e9, "bn", "billion"),
-    (1e6, "M", "million"),
-    (1e3, "k", "thousand"),
-]
+# From here on: what it is divided by, and its sign.
+_SCALES = [(1e12, "tn"), (1e9, "bn"), (1e6, "M"), (1e3, "k")]
 
 
 def short(value: float) -> str:
-    """`1.2 M`: three digits at most, for labels beside marks and on axes."""
-    divisor, sign, _ = scale_of(value)
+    """`1.2 M`: three digits at most, for legends and log axes, which have little room."""
+    divisor, sign = _scale_of(value)
     scaled = value / divisor
     return _joined(_trimmed(scaled, _places(abs(scaled) / 100)), sign)
 
@@ -43,20 +39,12 @@ def percent(fraction: float) -> str:
     return f"{_trimmed(100 * fraction, _places(abs(fraction)))} %"
 
 
-def scale_of(value: float) -> tuple[float, str, str]:
-    """The thousand, million or billion that a number is written in. Below 10,000: as it is."""
-    size = abs(value)
-    if not math.isfinite(size) or size < 9999.5:
-        return 1.0, "", ""
-    # 999,950 is written 1 M, not 1000 k.
-    return next(one for one in _SCALES if size >= 0.9995 * one[0])
-
-
 def nothing_shown(marks: Sequence[Mark]) -> str:
     """The sentence in place of a chart that has no number to draw."""
     if not marks:
         return "There is nothing to draw: no number fits what was asked for."
-    reasons = sorted({mark.note for mark in marks if mark.note})
+    # Reasons are sentences, and end as such.
+    reasons = sorted({mark.note.rstrip(".") for mark in marks if mark.note})
     many = f"None of these {len(marks)} numbers" if len(marks) > 1 else "This number"
     verb = "is shown" if len(marks) > 1 else "is not shown"
     return f"{many} {verb}: {'; '.join(reasons[:3])}." if reasons else f"{many} {verb}."
@@ -72,6 +60,15 @@ def half_width(mark: Mark) -> float:
     return abs(width) if width is not None and math.isfinite(width) else 0.0
 
 
+def _scale_of(value: float) -> tuple[float, str]:
+    """The thousand, million or billion that a number is written in. Below 10,000: as it is."""
+    size = abs(value)
+    if not math.isfinite(size) or size < 9999.5:
+        return 1.0, ""
+    # 999,950 is written 1 M, not 1000 k.
+    return next(one for one in _SCALES if size >= 0.9995 * one[0])
+
+
 def _interval(mark: Mark, *, sign: bool) -> str:
     if mark.value is None:
         return NOT_SHOWN
@@ -79,19 +76,20 @@ def _interval(mark: Mark, *, sign: bool) -> str:
         return "no number"
     width = mark.half_width
     if width is None or not math.isfinite(width):
-        divisor, letter, word = scale_of(mark.value)
+        divisor, letter, word = scale_for(mark.value, 0.0)
         scaled = mark.value / divisor
-        written = _trimmed(scaled, _places(abs(scaled) / 100))
-        written += " ± ∞" if width in (math.inf, -math.inf) else ""
+        text = _trimmed(scaled, _places(abs(scaled) / 100))
+        text += " ± ∞" if width in (math.inf, -math.inf) else ""
     else:
-        divisor, letter, word = scale_of(max(abs(mark.value), abs(width)))
-        places = max(_places(abs(width) / divisor), 0)
-        written = f"{_fixed(mark.value / divisor, places)} ± {_fixed(abs(width) / divisor, places)}"
-    return _joined(written, letter if sign else word)
+        divisor, letter, word = scale_for(mark.value, abs(width))
+        value, width = mark.value / divisor, abs(width) / divisor
+        places = places_of(width)
+        text = f"{written(value, places)} ± {written(width, places)}"
+    return _joined(text, letter if sign else word)
 
 
 def _places(step: float) -> int:
-    """Digits behind the point that a number of this uncertainty bears: 0.34 → 1, 0.12 → 2."""
+    """Digits behind the point of a number that is told to about this step: 0.34 → 1, 0.12 → 2."""
     if step <= 0:
         return 0
     exponent = math.floor(math.log10(step))
@@ -99,14 +97,9 @@ def _places(step: float) -> int:
     return -exponent if first >= 2.95 else 1 - exponent
 
 
-def _fixed(value: float, places: int) -> str:
-    rounded = round(value, places)
-    return f"{rounded + 0.0:,.{max(places, 0)}f}".replace("-", "−")
-
-
 def _trimmed(value: float, places: int) -> str:
-    written = _fixed(value, max(places, 0))
-    return written.rstrip("0").rstrip(".") if "." in written else written
+    text = written(value, max(places, 0))
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _joined(*words: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from portal.releases.browsing import dividing
 from portal.releases.reading import Number
 
 
@@ -20,6 +21,8 @@ class Change:
     half_width: float
     # Of the earlier number; nothing where that is not above its own noise.
     percent: float | None
+    # Of that percentage; nothing where it would have no end.
+    percent_half_width: float | None = None
 
     @classmethod
     def between(cls, before: Number, now: Number) -> Change | None:
@@ -28,10 +31,12 @@ class Change:
             return None
         difference = now.value - before.value
         base = before.value if before.value > (before.half_width or 0.0) else None
+        reach = dividing.apart(now, before) if base else None
         return cls(
             difference=difference,
             half_width=math.hypot(before.half_width or 0.0, now.half_width or 0.0),
             percent=100 * difference / base if base else None,
+            percent_half_width=None if reach is None else 100 * reach,
         )
 
     @property

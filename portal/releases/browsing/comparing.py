@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from portal.charts import Group, Mark, fitted, histogram
+from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
+from portal.releases.browsing.units import counted
 from portal.releases.reading import Number
+
+# Rows that a sentence names.
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -69,10 +74,31 @@ class Comparison:
         return any(row.change for row in self.rows)
 
     @property
-    def clear(self) -> list[Row]:
-        """Rows that differ by more than the noise, the largest difference first."""
-        found = [row for row in self.rows if row.change and row.change.is_clear]
-        return sorted(found, key=lambda row: -abs(row.change.difference) if row.change else 0.0)
+    def sentence(self) -> str:
+        """What differs by more than the noise, or what comes nearest to it, in numbers."""
+        known = [(row.name, row.change) for row in self.rows if row.change]
+        if not known:
+            return "No row is shown on both sides, so nothing can be compared."
+        clear = sorted(
+            ((name, one) for name, one in known if one.is_clear),
+            key=lambda pair: -abs(pair[1].difference),
+        )
+        if clear:
+            named = ", ".join(self._told(name, one) for name, one in clear[:_MOST_NAMED])
+            rest = f", and {len(clear) - _MOST_NAMED} more" if len(clear) > _MOST_NAMED else ""
+            return f"Clearly different: {named}{rest}. Else nothing is, or it is not shown."
+        name, nearest = max(known, key=lambda pair: _nearness(pair[1]))
+        return (
+            "Nothing differs by more than the noise. What comes nearest is "
+            f"{self._told(name, nearest)}."
+        )
+
+    def _told(self, name: str, change: Change) -> str:
+        return f"{name} ({words.difference(change, self.noun)})"
+
+    @property
+    def noun(self) -> str:
+        return counted(self.metric, self.unit)
 
 
 def compare(
@@ -88,6 +114,11 @@ def compare(
     ]
     unit = "%" if shares else first.tables.unit(metric)
     return Comparison(metric, unit, by, (first, second), tuple(rows))
+
+
+def _nearness(change: Change) -> float:
+    """To being clear; what has no noise, having been multiplied by 0, is not near."""
+    return abs(change.difference) / change.half_width if change.half_width else 0.0
 
 
 def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tuple[Number, str]]:

@@ -11,7 +11,7 @@ from portal.releases.browsing.best import first_view
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.history import earlier_period, period
 from portal.releases.browsing.tables import Found, Tables
-from portal.releases.browsing.units import spoken
+from portal.releases.browsing.units import counted, spoken
 
 _VERBS = {
     "distance_km": "travelled {amount}",
@@ -69,7 +69,8 @@ def headline(
     said = f"{start} {who} {_did(metric, tables, held, now)}"
     change = _change(metric, earlier, held, now)
     if earlier is not None and metric in earlier.metrics:
-        said += f", {words.compared(change, earlier_period(tables.shown.release))}"
+        unit = counted(metric, tables.unit(metric))
+        said += f", {words.compared(change, earlier_period(tables.shown.release), unit)}"
     return Headline(metric, said + ".", words.how_sure(now.number), change, is_shown=True)
 
 

@@ -62,9 +62,12 @@ def _first(name: str, line: Line, following: Line | None, unit: str) -> str:
     said = f"{name} comes first with {amount}, then {following.names[0]} with "
     said += f"{words.amount(following.number)}."
     difference = Change.between(following.number, line.number)
-    if difference and difference.is_clear:
-        return f"{said} The difference between the two is larger than the noise."
-    return f"{said} The difference between the two is within the noise: either may be first."
+    if difference is None:
+        return said
+    between = f"{said} The difference between the two, {words.distance(difference)},"
+    if difference.is_clear:
+        return f"{between} is larger than the noise."
+    return f"{between} is within the noise: either may be first."
 
 
 def _since(
@@ -88,4 +91,4 @@ def _since(
     than = earlier_period(tables.shown.release)
     if change is None:
         return None, f"Of {than} the number for {name} is not shown: there is no comparison."
-    return change, f"For {name} that is {words.compared(change, than)}."
+    return change, f"For {name} that is {words.compared(change, than, chart.unit)}."

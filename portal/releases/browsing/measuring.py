@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
+from portal.releases.browsing.dividing import within
 from portal.releases.reading import Number
 from portal.streams.gazetteer import gazetteer
 
@@ -13,12 +13,13 @@ PER = 1000
 
 
 def share(part: Number, whole: Number) -> Number:
-    """Percent. Errors of both count as if they were apart, which is wider than what is true."""
+    """Percent of a whole that the part is one of, with the interval that `dividing` derives."""
     if part.value is None or not whole.value or whole.value <= (whole.half_width or 0.0):
         return without(part)
-    ratio = part.value / whole.value
-    error = math.hypot(part.half_width or 0.0, ratio * (whole.half_width or 0.0)) / whole.value
-    return replace(part, value=100 * ratio, half_width=100 * error)
+    reach = within(part, whole)
+    if reach is None:
+        return without(part)
+    return replace(part, value=100 * part.value / whole.value, half_width=100 * reach)
 
 
 def per_inhabitant(number: Number, geonameid: str) -> Number:

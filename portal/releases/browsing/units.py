@@ -29,6 +29,17 @@ def spoken(column: str, unit: str) -> str:
     return " ".join(words)
 
 
+def counted(column: str, unit: str) -> str:
+    """What its numbers are of, to stand behind one: `km`, or `trips` where there is no unit."""
+    return unit or spoken(column, unit)
+
+
+def label(column: str, unit: str) -> str:
+    """For a form or the head of a table: `distance (km)`, `trips`."""
+    name = spoken(column, unit)
+    return f"{name} ({unit})" if unit and unit != name else name
+
+
 def _declared(stream: str, column: str) -> str:
     try:
         found = streams.installed_catalog().stream(stream)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Final
 
+from portal.charts.rounding import ends, places_of, scale_for, signed, written
 from portal.releases.browsing.change import Change
 from portal.releases.reading import Number
 
-_SCALES: Final = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
-# Digits of a half-width that say something.
-_DIGITS: Final = 2
 # How one moves: done by whoever, and as a noun before `trips`.
 _DID: Final = {
     "walking": "walked",
@@ -26,34 +24,40 @@ _DID: Final = {
 
 
 def amount(number: Number, unit: str = "") -> str:
-    """`12.4 ± 0.3 million km`."""
+    """`12.41 ± 0.31 million km`."""
     if number.value is None:
         return "not shown"
-    scale, name = _scale(number.value)
-    half_width = (number.half_width or 0.0) / scale
-    places = _places(half_width)
-    value, width = _written(number.value / scale, places), _written(half_width, places)
-    return " ".join(filter(None, [f"{value} ± {width}", name, unit]))
+    return _with_width(number.value, number.half_width or 0.0, unit, written)
 
 
-def compared(change: Change | None, than: str) -> str:
-    """`3 % less than the week before; the change is larger than the noise`."""
+def difference(change: Change, unit: str = "") -> str:
+    """`+410 ± 120 km`."""
+    return _with_width(change.difference, change.half_width, unit, signed)
+
+
+def distance(change: Change) -> str:
+    """`410 ± 120`: how far two numbers are apart, whichever is larger."""
+    return _with_width(abs(change.difference), change.half_width, "", written)
+
+
+def compared(change: Change | None, than: str, unit: str = "") -> str:
+    """`3.0 ± 1.1 % less than the week before (−410 ± 150 km); the change is larger than the
+    noise`."""
     if change is None:
         return f"but {than} is not shown for it, so there is no comparison"
+    told = difference(change, unit)
     if not change.is_clear:
-        return f"no clear difference from {than}: what there is could be noise alone"
-    return f"{_how_much(change)} {than}; the change is larger than the noise"
+        return f"no clear difference from {than} ({told}): what there is could be noise alone"
+    return f"{_how_much(change)} {than} ({told}); the change is larger than the noise"
 
 
 def how_sure(number: Number) -> str:
     """In plain words, for those who do not read ±."""
     if number.value is None:
         return "It is not shown, because its noise would drown it."
-    low = number.value - (number.half_width or 0.0)
-    high = number.value + (number.half_width or 0.0)
-    scale, name = _scale(number.value)
-    places = _places((number.half_width or 0.0) / scale)
-    between = f"{_written(low / scale, places)} and {_written(high / scale, places)}"
+    half_width = number.half_width or 0.0
+    scale, _, name = scale_for(number.value, half_width)
+    between = " and ".join(ends(number.value / scale, half_width / scale))
     return f"95 times in 100 the true sum lies between {' '.join(filter(None, [between, name]))}."
 
 
@@ -62,26 +66,21 @@ def did(activity: str) -> str:
     return _DID.get(activity, f"did {activity} for")
 
 
+def _with_width(
+    value: float, half_width: float, unit: str, write: Callable[[float, int], str]
+) -> str:
+    scale, _, name = scale_for(value, half_width)
+    places = places_of(half_width / scale)
+    told = f"{write(value / scale, places)} ± {written(half_width / scale, places)}"
+    return " ".join(filter(None, [told, name, unit]))
+
+
 def _how_much(change: Change) -> str:
     word = "more" if change.difference > 0 else "less"
-    if change.percent is None:
+    width = change.percent_half_width
+    if change.percent is None or width is None or width >= abs(change.percent):
         return f"{word} than"
-    percent = abs(change.percent)
-    if word == "more" and percent >= 99.5:
-        return f"{_written(1 + percent / 100, 1)} times as much as"
-    return f"{_written(percent, 0 if percent >= 10 else 1)} % {word} than"
-
-
-def _scale(value: float) -> tuple[float, str]:
-    return next(((s, name) for s, name in _SCALES if abs(value) >= s), (1.0, ""))
-
-
-def _places(half_width: float) -> int:
-    if not 0 < half_width < math.inf:
-        return 0
-    return _DIGITS - 1 - math.floor(math.log10(half_width))
-
-
-def _written(number: float, places: int) -> str:
-    written = f"{round(number, places):,.{max(places, 0)}f}"
-    return written.replace("-", "−").replace("inf", "∞")
+    if change.percent >= 99.5:
+        times = _with_width(1 + change.percent / 100, width / 100, "", written)
+        return f"{times} times as much as"
+    return f"{_with_width(abs(change.percent), width, '%', written)} {word} than"

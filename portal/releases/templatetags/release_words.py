@@ -1,6 +1,5 @@
 """How released numbers are written on pages."""
 
-import math
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -8,6 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from portal.charts.rounding import places_of, signed, written
 from portal.ledger.templatetags.ledger_words import epsilon
 from portal.releases.browsing.change import Change
 from portal.releases.models import Release
@@ -19,17 +19,14 @@ register = template.Library()
 register.filter(epsilon)
 register.filter(civil)
 
-# Digits of a half-width that say something.
-_DIGITS = 2
-
 
 @register.filter
 def interval(number: Number) -> SafeString | str:
     """`12,340 ± 410`: as many digits as the interval bears."""
     if number.value is None:
         return format_html('<span class="muted">{}</span>', "not shown")
-    places = _places(number.half_width or 0.0)
-    value, width = _written(number.value, places), _written(number.half_width or 0.0, places)
+    places = places_of(number.half_width or 0.0)
+    value, width = written(number.value, places), written(number.half_width or 0.0, places)
     return format_html('{} <span class="muted">± {}</span>', value, width)
 
 
@@ -42,7 +39,7 @@ def parts(number: Number) -> str:
     if number.clip_uncertainty is not None:
         words.append(f"clipping ± {_width(number.clip_uncertainty)}")
     if number.clip_correction:
-        words.append(f"correction {100 * number.clip_correction:+.2g} %".replace("-", "−"))
+        words.append(f"correction {signed(100 * number.clip_correction, 1)} %")
     return ", ".join(words)
 
 
@@ -54,7 +51,7 @@ def get(words: Mapping[str, str], key: str) -> str:
 @register.filter
 def percent(fraction: float | None) -> str:
     """`+3.1 %` of a fraction; nothing where it is not known."""
-    return "" if fraction is None else f"{100 * fraction:+.1f} %".replace("-", "−")
+    return "" if fraction is None else f"{signed(100 * fraction, 1)} %"
 
 
 @register.filter
@@ -62,20 +59,22 @@ def changed(change: Change | None) -> SafeString | str:
     """A difference with its interval, and whether it is more than noise."""
     if change is None:
         return format_html('<span class="muted">{}</span>', "not known")
-    places = _places(change.half_width)
-    width = _written(change.half_width, places)
-    sign = "+" if change.difference > 0 else ""
-    value = sign + _written(change.difference, places)
     word, tone = ("clear", "info") if change.is_clear else ("within the noise", "neutral")
-    share = f" ({percent(change.percent / 100)})" if change.percent is not None else ""
     return format_html(
-        '{}{} <span class="muted">± {}</span> <span class="badge badge-{}">{}</span>',
-        value,
-        share,
-        width,
+        '{} <span class="muted">± {}</span>{} <span class="badge badge-{}">{}</span>',
+        signed(change.difference, places_of(change.half_width)),
+        _width(change.half_width),
+        _percentage(change),
         tone,
         word,
     )
+
+
+def _percentage(change: Change) -> str:
+    width = change.percent_half_width
+    if change.percent is None or width is None:
+        return ""
+    return f" ({signed(change.percent, places_of(width))} ± {_width(width)} %)"
 
 
 @register.filter
@@ -96,19 +95,8 @@ def audience_badge(release: Release) -> SafeString:
     return format_html('<span class="badge badge-{}">{}</span>', found.colour, found.label)
 
 
-def _places(half_width: float) -> int:
-    if not 0 < half_width < math.inf:
-        return 0
-    return _DIGITS - 1 - math.floor(math.log10(half_width))
-
-
 def _width(half_width: float) -> str:
-    return _written(half_width, _places(half_width))
-
-
-def _written(number: float, places: int) -> str:
-    written = f"{round(number, places):,.{max(places, 0)}f}"
-    return written.replace("-", "−").replace("inf", "∞")
+    return written(half_width, places_of(half_width))
 
 
 @register.filter

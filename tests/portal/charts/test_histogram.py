@@ -26,11 +26,11 @@ def test_it_works() -> None:
     svg = histogram(CITIES, ["distance"], **ABOUT)
     assert len(bars(svg)) == 2
     assert tooltips(svg) == [
-        "Lyon: 12.4 ± 0.3 million km",
+        "Lyon: 12.40 ± 0.30 million km",
         "Grenoble: not shown: too few devices",
         "Nice: 3.10 ± 0.25 million km",
     ]
-    assert {"Distance by place", "Lyon", "12.4 ± 0.3 M", "million km"} <= set(words(svg))
+    assert {"Distance by place", "Lyon", "12.40 ± 0.30 M", "million km"} <= set(words(svg))
 
 
 def test_it_names_itself_to_screen_readers() -> None:
@@ -79,7 +79,7 @@ def test_negative_values_lie_left_of_zero() -> None:
     svg = histogram(groups, ["change"], title="Change", unit="trips")
     up, down = bars(svg)
     assert math.isclose(float(down["x"]) + float(down["width"]), float(up["x"]), abs_tol=0.2)
-    assert "down: −30 ± 5 trips" in tooltips(svg)
+    assert "down: −30.0 ± 5.0 trips" in tooltips(svg)
 
 
 def test_a_value_of_zero_is_drawn_and_not_hatched() -> None:
@@ -146,7 +146,7 @@ def test_stacked_bars_follow_each_other_and_their_sum_has_an_interval() -> None:
     svg = histogram(STACK, ["in", "out"], **ABOUT, stacked=True)
     first, second = bars(svg, 1)[0], bars(svg, 2)[0]
     assert math.isclose(float(first["x"]) + float(first["width"]), float(second["x"]), abs_tol=0.2)
-    assert "10 ± 5" in words(svg)
+    assert "10.0 ± 5.0" in words(svg)
     assert "Nice: not shown: out" in tooltips(svg)
     assert "Metz: not shown: too few devices" in tooltips(svg)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.charts import Mark
-from portal.charts.words import percent, short, short_interval, spoken
+from portal.charts.words import nothing_shown, percent, short, short_interval, spoken
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,12 @@ def test_short(value: float, written: str) -> None:
 @pytest.mark.parametrize(
     ("mark", "written"),
     [
-        (Mark(12.4e6, 0.31e6), "12.4 ± 0.3 million km"),
+        (Mark(12.4e6, 0.31e6), "12.40 ± 0.31 million km"),
         (Mark(12.4e6, 0.12e6), "12.40 ± 0.12 million km"),
         (Mark(45, 61), "45 ± 61 km"),
-        (Mark(-1.5, 0.04), "−1.50 ± 0.04 km"),
+        (Mark(12_340, 410), "12,340 ± 410 km"),
+        (Mark(-0.2, 14), "0 ± 14 km"),
+        (Mark(-1.5, 0.04), "−1.500 ± 0.040 km"),
         (Mark(10, 2e6), "0.0 ± 2.0 million km"),
         (Mark(12.4e6), "12.4 million km"),
         (Mark(5, 0), "5 ± 0 km"),
@@ -46,7 +48,7 @@ def test_spoken(mark: Mark, written: str) -> None:
 
 
 def test_a_label_carries_the_interval() -> None:
-    assert short_interval(Mark(12.4e6, 0.31e6)) == "12.4 ± 0.3 M"
+    assert short_interval(Mark(12.4e6, 0.31e6)) == "12.40 ± 0.31 M"
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,8 @@ def test_a_label_carries_the_interval() -> None:
 )
 def test_percent(fraction: float, written: str) -> None:
     assert percent(fraction) == written
+
+
+def test_a_sentence_of_reasons_ends_once() -> None:
+    marks = [Mark(None, note="Too few phones."), Mark(None, note="Too few phones.")]
+    assert nothing_shown(marks) == "None of these 2 numbers is shown: Too few phones."
