@@ -1,8 +1,9 @@
 """Emissions: by activity and place, the factors with their sources, and what-if scenarios."""
 
 from typing import Any
+from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -18,7 +19,7 @@ from portal.releases.browsing.emitting import (
     tasks_with_emissions,
 )
 from portal.releases.browsing.headline import headline, of_places
-from portal.releases.browsing.history import strip, tables_before
+from portal.releases.browsing.history import strip, tables_before, tasks_with_files
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release
@@ -49,14 +50,20 @@ def emissions(request: HttpRequest) -> HttpResponseBase:
 def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     release = _release(request, tasks)
     tables = Tables(Shown(release))
+    if COLUMN not in tables.metrics:
+        raise _nothing_to_compute(release.window.task.name)
     subject = _subject(request, tables)
     found, scenario = Emissions(release, tables, subject), parse_scenario(request.GET)
     earlier = tables_before(request.user, release)
     name = subject.name if subject else ""
     said = [headline(COLUMN, tables, earlier, where=found.where, place=name)]
-    if not said[0].is_shown and not subject:
+    if not said[0].is_shown and subject:
+        apart = [found.where | {ACTIVITY: one} for one in found.shown_activities]
+        said += [headline(COLUMN, tables, earlier, where=one, place=name) for one in apart]
+    elif not said[0].is_shown:
         said += of_places(tables, earlier, COLUMN)
     outcome, cars = found.total(scenario), found.cars
+    keep = _kept(release, subject, request)
     return {
         "task": release.window.task.name,
         "release": release,
@@ -65,7 +72,8 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "countries": _with_numbers(tables),
         "has_places": bool(tables.region_key),
         "tiles": strip(request.user, release),
-        "keep": _kept(request),
+        "keep": urlencode(keep),
+        "places": _places(found, keep | {"window": release.window.window}),
         "headlines": said,
         "factors": found.factors,
         "factor_version": factor_table().version,
@@ -79,16 +87,37 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
 
 def _release(request: HttpRequest, tasks: list[str]) -> Release:
     """The one that is asked for; else the newest that has cars to show, or the newest."""
-    asked = one_of(request.GET.get("task", ""), tasks, "task with emissions", "")
-    window = request.GET.get("window", "")
+    asked, window = request.GET.get("task", ""), request.GET.get("window", "")
+    if asked and asked not in tasks:
+        if asked in tasks_with_files(request.user):
+            raise _nothing_to_compute(asked)
+        one_of(asked, tasks, "task with emissions", "")
     if window:
-        return _readable(find_release(request.user, asked or tasks[0], window))
+        return _readable(_of_window(request, asked or tasks[0], window))
     newest = [latest_with_emissions(request.user, one) for one in ([asked] if asked else tasks)]
     found = [release for release in newest if release is not None]
     for release in found:
         if Emissions(release, Tables(Shown(release)), None).total(Scenario()):
             return release
     return _readable(found[0] if found else None)
+
+
+def _of_window(request: HttpRequest, task: str, window: str) -> Release | None:
+    """Another task may have other windows: then the newest that it has."""
+    try:
+        return find_release(request.user, task, window)
+    except Http404:
+        if request.GET.get("was", task) == task:
+            raise
+        return latest_with_emissions(request.user, task)
+
+
+def _nothing_to_compute(task: str) -> Problem:
+    return Problem(
+        f"{task} has nothing to compute emissions from.",
+        hint="They are kilometres times factors, for tasks that sum distance_km by activity and "
+        "say post_processing: emissions.",
+    )
 
 
 def _readable(release: Release | None) -> Release:
@@ -107,11 +136,26 @@ def _subject(request: HttpRequest, tables: Tables) -> Subject | None:
     return None
 
 
-def _kept(request: HttpRequest) -> str:
+def _kept(release: Release, subject: Subject | None, request: HttpRequest) -> dict[str, str]:
     """What stays as it is when another window is looked at."""
-    asked = request.GET.copy()
-    asked.pop("window", None)
-    return asked.urlencode()
+    kept = {"task": release.window.task.name}
+    if subject:
+        kept["place" if subject.region else "country"] = subject.value
+    sliders = {name: request.GET.get(name, "") for name in ("electric", "occupancy")}
+    return kept | {name: value for name, value in sliders.items() if value}
+
+
+def _places(found: Emissions, keep: dict[str, str]) -> list[tuple[str, str]]:
+    """Those of the chart, by name, each with the address of its own emissions."""
+    chart = found.by_place
+    if chart is None or chart.is_empty:
+        return []
+    kind = "place" if chart.view.by == found.tables.region_key else "country"
+    kept = {name: value for name, value in keep.items() if name not in ("place", "country")}
+    return [
+        (label, "?" + urlencode(kept | {kind: value}))
+        for label, value in zip(chart.labels, chart.values, strict=True)
+    ]
 
 
 def _with_numbers(tables: Tables) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -92,6 +92,31 @@ class Emissions:
 
     @cached_property
     def by_activity(self) -> Chart:
+        """Those that emit: a bar of nothing would say nothing."""
+        chart = self._every_activity
+        kept = [
+            (value, label, lines)
+            for value, label, lines in zip(chart.values, chart.labels, chart.lines, strict=True)
+            if not _is_nothing(lines[0].number)
+        ]
+        values, labels, lines = zip(*kept, strict=True) if kept else ((), (), ())
+        return replace(chart, values=values, labels=labels, lines=lines)
+
+    @property
+    def shown_activities(self) -> list[str]:
+        chart = self.by_activity
+        pairs = zip(chart.values, chart.lines, strict=True)
+        return [value for value, lines in pairs if lines[0].number.value is not None]
+
+    @property
+    def emitting_nothing(self) -> list[str]:
+        """Activities whose factor is zero."""
+        chart = self._every_activity
+        pairs = zip(chart.labels, chart.lines, strict=True)
+        return [label for label, lines in pairs if _is_nothing(lines[0].number)]
+
+    @cached_property
+    def _every_activity(self) -> Chart:
         view = View(metric=COLUMN, by=ACTIVITY, where=self.where)
         return chart_of(view, self.tables)
 
@@ -135,7 +160,7 @@ class Emissions:
         at = layout.keys.index(ACTIVITY)
         for row in rows:
             activity, number = str(row.keys[at]), pick(layout, row, COLUMN)
-            if number.value == 0:
+            if _is_nothing(number):
                 continue
             changed = self._driven(number, scenario) if activity == DRIVING else number
             found.append(Outcome(activity, number, changed, row.suppressed))
@@ -202,6 +227,11 @@ class Emissions:
             rest -= value
         whole = moved + rest * ratio(DRIVING, AVERAGE, scenario, table)
         return scaled(number, whole / number.value) if number.value else number
+
+
+def _is_nothing(number: Number) -> bool:
+    """Exactly zero, without any noise: kilometres times a factor of zero."""
+    return number.value == 0 and not number.half_width
 
 
 def _number(text: str, low: float, high: float, what: str) -> float | None:
