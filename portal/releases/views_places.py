@@ -1,6 +1,6 @@
 """Places: finding one, and what releases say of it and of its country."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -23,6 +23,8 @@ from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
 from portal.streams.folding import matches, words
+from portal.streams.geography import Place
+from portal.streams.places import CountryFacts
 
 Page = Callable[..., HttpResponseBase]
 _A_PAGE, _SUGGESTED = 30, 8
@@ -55,7 +57,8 @@ def places(request: HttpRequest) -> HttpResponseBase:
     countries = _countries_matching(text)
     if request.headers.get("X-Suggest"):
         found = streams.places_matching(text, limit=_SUGGESTED) if text else []
-        first = {"q": text, "countries": countries[:3], "places": found}
+        names = _country_names()
+        first = {"q": text, "countries": countries[:3], "places": _with_countries(found, names)}
         return render(request, "releases/_place_suggestions.html", first)
     matches = streams.all_places_matching(text) if text else []
     page = Paginator(matches, _A_PAGE).get_page(request.GET.get("page"))
@@ -63,9 +66,8 @@ def places(request: HttpRequest) -> HttpResponseBase:
         "section": "places",
         "q": text,
         "page": page,
-        "places": [place for _, place in page.object_list],
-        "countries": countries if text else streams.countries(),
-        "names": _country_names(),
+        "places": _with_countries((place for _, place in page.object_list), _country_names()),
+        "countries": countries if text else _by_name(streams.countries()),
     }
     return render(request, "releases/places.html", context)
 
@@ -154,12 +156,25 @@ def _emissions(request: HttpRequest, subject: Subject, task: str, window: str) -
     return f"{reverse('emissions')}?task={task}&window={window}&{which}"
 
 
-def _countries_matching(text: str) -> list[Any]:
-    """Each word of the text begins a word of the country's name, or is its code."""
-    if not words(text):
+def _countries_matching(text: str) -> list[CountryFacts]:
+    """Each word of the text begins a word of the country's name, or is its code. Names that begin
+    with the text come first."""
+    wanted = words(text)
+    if not wanted:
         return []
     code = text.upper()
-    return [one for one in streams.countries() if one.code == code or matches(text, one.name)]
+    found = [one for one in streams.countries() if one.code == code or matches(text, one.name)]
+    begin = " ".join(wanted)
+    return sorted(_by_name(found), key=lambda one: not " ".join(words(one.name)).startswith(begin))
+
+
+def _by_name(countries: list[CountryFacts]) -> list[CountryFacts]:
+    """As people look for them: without regard to accents and capitals."""
+    return sorted(countries, key=lambda one: words(one.name))
+
+
+def _with_countries(found: Iterable[Place], names: dict[str, str]) -> list[tuple[Place, str]]:
+    return [(place, names.get(place.country, place.country)) for place in found]
 
 
 def _country_names() -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from portal.streams.folding import words
 from portal.streams.geography import Place
+from portal.streams.ordering import best_first
 from portal.streams.places_file import NAME_BITS, reading
 
 # More is no search: what lies behind is not looked at.
@@ -35,7 +36,7 @@ class CountryFacts:
 
 
 class PlaceMatches(Sequence[tuple[int, Place]]):
-    """Places with their rank, most populous first. Only the slice that is asked for is read."""
+    """Places with their rank, in the order of these. Only the slice that is asked for is read."""
 
     def __init__(self, folder: Path, ranks: Sequence[int]) -> None:
         self._folder = folder
@@ -55,9 +56,10 @@ class PlaceMatches(Sequence[tuple[int, Place]]):
 
     def _read(self, ranks: Sequence[int]) -> list[tuple[int, Place]]:
         marks = ", ".join("?" * len(ranks))
-        asked = f"SELECT rank, {_COLUMNS} FROM places WHERE rank IN ({marks}) ORDER BY rank"  # noqa: S608
+        asked = f"SELECT rank, {_COLUMNS} FROM places WHERE rank IN ({marks})"  # noqa: S608
         with reading(self._folder) as database:
-            return [(row[0], _place(row[1:])) for row in database.execute(asked, list(ranks))]
+            rows = {row[0]: _place(row[1:]) for row in database.execute(asked, list(ranks))}
+        return [(rank, rows[rank]) for rank in ranks]
 
 
 def place_by_id(folder: Path, geonameid: int) -> Place | None:
@@ -77,8 +79,11 @@ def places_by_ids(folder: Path, geonameids: Sequence[int]) -> list[Place]:
         return [_place(row) for row in database.execute(asked, [json.dumps(list(geonameids))])]
 
 
-def matching_places(folder: Path, *, text: str = "", country: str | None = None) -> PlaceMatches:
-    """Places of which one name has, for each word of the text, a word that begins with it.
+def matching_places(
+    folder: Path, *, text: str = "", country: str | None = None, likely_first: bool = False
+) -> PlaceMatches:
+    """Places of which one name has, for each word of the text, a word that begins with it: the
+    most populous first, or those that the text most likely means.
 
     Any text is a search: accents, case and punctuation make no difference, a GeoNames id finds
     its place, and a text without any letter or digit finds nothing.
@@ -90,6 +95,9 @@ def matching_places(folder: Path, *, text: str = "", country: str | None = None)
             asked = "SELECT rank FROM places WHERE country = ?"
             there = {rank for (rank,) in database.execute(asked, [country])}
             ranks = [rank for rank in ranks if rank in there]
+        wanted = words(text)[:MOST_WORDS]
+        if likely_first and wanted:
+            ranks = best_first(database, wanted, ranks)
     return PlaceMatches(folder, ranks)
 
 

@@ -62,14 +62,14 @@ def places_of(geonameids: Sequence[str]) -> list[Place]:
 def places_matching(
     text: str, *, country: str | None = None, limit: int = 20, offset: int = 0
 ) -> list[Place]:
-    """Places that a text matches, most populous first; see `places.matching_places`."""
-    found = places.matching_places(streams_folder(), text=text, country=country)
+    """Places that a text matches, the likeliest first; see `places.matching_places`."""
+    found = places.matching_places(streams_folder(), text=text, country=country, likely_first=True)
     return [place for _, place in found[offset : offset + limit]]
 
 
 def all_places_matching(text: str) -> places.PlaceMatches:
-    """All of them, to be cut into pages."""
-    return places.matching_places(streams_folder(), text=text)
+    """All of them, the likeliest first, to be cut into pages."""
+    return places.matching_places(streams_folder(), text=text, likely_first=True)
 
 
 def countries() -> list[CountryFacts]:

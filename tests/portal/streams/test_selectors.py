@@ -52,10 +52,36 @@ def test_a_search_finds_the_largest_place_of_that_name_first(text: str, name: st
     assert places_matching(text)[0].name == name
 
 
-def test_places_come_most_populous_first() -> None:
-    populations = [p.population for p in places_matching("san", limit=500)]
-    assert len(populations) == 500
-    assert populations == sorted(populations, reverse=True)
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("oul", "Oulu"),
+        ("OÚL", "Oulu"),
+        ("par", "Paris"),
+        ("pari", "Paris"),
+        ("york", "York"),
+        ("san f", "San Francisco"),
+        ("wien", "Vienna"),
+        ("munchen", "Munich"),
+        ("new y", "New York City"),
+    ],
+)
+def test_a_name_that_begins_so_comes_before_other_names_of_larger_places(
+    text: str, name: str
+) -> None:
+    assert places_matching(text)[0].name == name
+
+
+def test_among_equals_the_largest_place_comes_first() -> None:
+    found = [p for p in places_matching("sant", limit=500) if p.name.startswith("Sant")]
+    begin = [p.population for p in found[1:]]
+    assert len(begin) > 100
+    assert begin == sorted(begin, reverse=True)
+
+
+def test_values_of_a_domain_keep_its_order() -> None:
+    ranks = [value.index for value in domain_values(domain=REGIONS_SHA256, text="san")[:500]]
+    assert ranks == sorted(ranks)
 
 
 def test_a_country_narrows_the_search() -> None:

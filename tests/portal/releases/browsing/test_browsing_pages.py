@@ -120,6 +120,12 @@ def test_places_are_found_whatever_the_accents(client, released):
     assert "No place is called that" in main(client.get("/places", {"q": "xyzzy"}))
 
 
+def test_countries_are_listed_by_their_names(client, released):
+    page = main(client.get("/places"))
+    # Germany is DE and France FR: by code it would be the other way round.
+    assert page.index("/countries/FR") < page.index("/countries/DE")
+
+
 def test_while_one_types_the_first_few_are_suggested(client, released):
     part = client.get("/places?q=par", headers={"X-Suggest": "1"}).content.decode()
     assert f"/places/{PARIS}" in part
