@@ -16,8 +16,9 @@ from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View, field_name, held_values, one_of
 from portal.releases.browsing.emitting import tasks_with_emissions
 from portal.releases.browsing.history import latest, strip
-from portal.releases.browsing.placing import Subject, Told, tasks_about
+from portal.releases.browsing.placing import Subject, Told, tasks_about, usual_metric
 from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.units import spoken
 from portal.releases.finding import find_release
 from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
@@ -114,9 +115,9 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
     if release is None or not hasattr(release, "rendering"):
         raise Problem("The tables of this release are being made.", hint="Try again in a moment.")
     tables = Tables(Shown(release))
-    usual = "distance_km" if "distance_km" in tables.metrics else tables.metrics[0]
-    metric = one_of(request.GET.get("metric", ""), tables.metrics, "metric", usual)
     held = held_values(request.GET, tables, but={tables.region_key, tables.country_key})
+    metric = one_of(request.GET.get("metric", ""), tables.metrics, "metric", "")
+    metric = metric or usual_metric(tables, subject, held)
     told = Told(subject, request.user, release, metric, held)
     keys = told.free_keys
     where = told.where
@@ -129,6 +130,7 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "release": release,
         "tables": tables,
         "metric": metric,
+        "spoken": spoken(metric, tables.unit(metric)),
         "held": held,
         "choices": [
             (key, field_name(key), held.get(key, ""), tables.domain(key))

@@ -6,20 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from portal.charts import Line, Mark, fitted, timeline
-from portal.releases.browsing.change import Change
-from portal.releases.browsing.charting import WIDE
+from aggregation.release.emissions import COLUMN as EMISSIONS
 from portal.releases.browsing.comparing import Comparison, Side, compare
 from portal.releases.browsing.headline import Headline, headline
-from portal.releases.browsing.history import (
-    MOST_WINDOWS,
-    Viewer,
-    latest,
-    rendered,
-    tables_before,
-    tasks_with_files,
-)
-from portal.releases.browsing.tables import Found, Tables
+from portal.releases.browsing.history import Viewer, latest, tables_before, tasks_with_files
+from portal.releases.browsing.over_time import OverTime
+from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
 from portal.releases.models import Release
 from portal.releases.showing import Shown
@@ -144,47 +136,30 @@ class Told:
         return compare(here, there, metric=self.metric, by=by, values=values, shares=True)
 
     @cached_property
-    def series(self) -> list[tuple[Release, Found]]:
-        """The same number over the windows up to this one."""
-        rows = rendered(self.viewer).filter(window__task=self.release.window.task)
-        rows = rows.filter(window__start__lte=self.release.window.start)
-        found = []
-        for release in reversed(rows.order_by("-window__start")[:MOST_WINDOWS]):
-            tables = Tables(Shown(release))
-            if tables.has(self.metric, self.where):
-                one = tables.one(self.metric, self.where)
-                found += [(release, one)] if one else []
-        return found
-
-    @property
-    def steps(self) -> list[tuple[Release, Found, Change | None]]:
-        """The series, each with the change since the one before."""
-        found: list[tuple[Release, Found, Change | None]] = []
-        before: Found | None = None
-        for release, one in self.series:
-            change = Change.between(before.number, one.number) if before else None
-            found.append((release, one, change))
-            before = one
-        return found
-
-    @property
-    def over_time(self) -> str:
-        """The line of the series; nothing where it has one point."""
-        return fitted(self._timeline, wide=WIDE) if len(self.series) > 1 else ""
-
-    def _timeline(self, width: int) -> str:
-        marks = tuple(
-            Mark(one.number.value, one.number.half_width, note=one.suppressed)
-            for _, one in self.series
+    def over_time(self) -> OverTime:
+        free = self.free_keys
+        return OverTime(
+            viewer=self.viewer,
+            release=self.release,
+            metric=self.metric,
+            where=self.where,
+            name=self.subject.name,
+            key=free[0] if free else "",
         )
-        return timeline(
-            [_label(release) for release, _ in self.series],
-            [Line(self.subject.name, marks)],
-            title=f"{self.subject.name} over time",
-            unit=self.tables.unit(self.metric),
-            width=width,
-            heading=False,
-        )
+
+
+def usual_metric(tables: Tables, subject: Subject, held: Mapping[str, str]) -> str:
+    """The first that is shown for the subject: in all, or else for some value of another key.
+    Kilometres come before all others; emissions have a page of their own."""
+    named = [metric for metric in tables.metrics if metric != EMISSIONS]
+    metrics = sorted(named, key=lambda metric: metric != "distance_km")
+    where = {subject.key(tables): subject.value, **held}
+    free = [key for key in tables.keys if key not in (tables.region_key, tables.country_key)]
+    for keys in ([], [key for key in free if key not in held][:1]):
+        for metric in metrics:
+            if tables.count([*where, *keys], metric, where={k: [v] for k, v in where.items()}):
+                return metric
+    return metrics[0]
 
 
 def _label(release: Release) -> str:
