@@ -43,31 +43,32 @@ def histogram(
     width: int = 720,
     heading: bool = True,
     name: str = "",
+    remarks: Sequence[str] = (),
 ) -> str:
     """One row for each group and series, in the order given.
 
     Panels of groups, each with its name, stand side by side where there is room, all on the same
     axis. `share` shows each mark as a part of its series' sum, or of its bar where stacked;
-    `totals` (one mark per series) are sums that know more than what is shown. `name` tells apart
-    two drawings of the same on one page.
+    `totals` (one mark per series) are sums that know more than what is shown. `remarks` stand
+    below the axis. `name` tells apart two drawings of the same on one page.
     """
     panels = _panels(groups)
     made_of = (name, panels, series, title, unit, stacked, log, share, totals, width)
     frame = Frame(name_of("histogram", *made_of), width, title, heading)
-    remarks = []
+    said = list(remarks)
     if stacked and log:
-        remarks.append("Stacked bars have no log axis: this one is linear.")
+        said.append("Stacked bars have no log axis: this one is linear.")
         log = False
     if share:
         unit, panels = "%", [
             (label, shares(groups, stacked=stacked, totals=totals)) for label, groups in panels
         ]  # fmt: skip
         of = "its bar" if stacked else "the sum"
-        remarks.append(f"Share of {of}{'' if totals else ', as far as it is shown'}.")
+        said.append(f"Share of {of}{'' if totals else ', as far as it is shown'}.")
     drawing = Drawing(frame, panels, tuple(series), unit, stacked=stacked, log=log)
     if not any(is_finite(mark) for mark in drawing.marks):
         return sentence(frame, nothing_shown(drawing.marks))
-    return _drawn(drawing, remarks)
+    return _drawn(drawing, said)
 
 
 def _panels(groups: Sequence[Group] | Panels) -> Panels:

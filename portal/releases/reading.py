@@ -19,6 +19,7 @@ from aggregation.release.render import WINDOW
 from portal.releases.files import TableFile
 from portal.releases.grouping import COUNTRY
 from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask, quoted
+from portal.releases.reasons import told
 from portal.streams.gazetteer import gazetteer, ranks_by_name
 
 __all__ = [
@@ -32,7 +33,8 @@ PAGE_SIZE = 50
 _PARTS = 5
 # A sort name with this at its end: by the share that the half-width is of its value.
 RELATIVE = "_relative"
-# Or by the value per inhabitant of its place; for charts, and no word of an address.
+# Or by the value per inhabitant of its place; for charts, and no word of an address. Places whose
+# inhabitants nobody counted are left out.
 PER_INHABITANT = " per inhabitant"
 
 
@@ -152,12 +154,16 @@ def read_rows(
 
 
 def count_rows(
-    file: TableFile, layout: Layout, where: Where = EVERYTHING, shown_only: bool = False
+    file: TableFile,
+    layout: Layout,
+    where: Where = EVERYTHING,
+    shown_only: bool = False,
+    sort: str = "",
 ) -> int:
     """How many rows there are to read."""
-    if not (where or shown_only):
+    if not (where or shown_only or sort):
         return layout.rows
-    return question(layout, [], where=where, shown_only=shown_only).count(file)
+    return question(layout, [], where=where, shown_only=shown_only, sort=sort).count(file)
 
 
 def count_suppressed(file: TableFile, layout: Layout) -> int:
@@ -196,11 +202,10 @@ def question(
 
 
 def _by_inhabitants(question: Question, key: str, column: str) -> Question:
-    """Places whose inhabitants nobody counted come last."""
-    places = gazetteer().places
-    people = [place.population or None for place in places.values()]
-    counted = pa.table({"a place": list(places), "its people": pa.array(people, pa.int64())})
-    join = f'LEFT JOIN "people of places" ON "a place" = {key}'
+    """Without places whose inhabitants nobody counted."""
+    people = {name: one.population for name, one in gazetteer().places.items() if one.population}
+    counted = pa.table({"a place": list(people), "its people": list(people.values())})
+    join = f'JOIN "people of places" ON "a place" = {key}'
     sort = f'{quoted(column)} / "its people"'
     return replace(question, sort=sort, join=join, joined={"people of places": counted})
 
@@ -252,6 +257,6 @@ def _row(layout: Layout, values: list[Any]) -> Row:
     numbers = []
     for column in layout.columns:
         value, width, noise, correction, clip, *rest = rest
-        notes = tuple(n for n in [rest.pop(0) for _ in column.notes] if n)
+        notes = tuple(told(n) for n in [rest.pop(0) for _ in column.notes] if n)
         numbers.append(Number(column.value, value, width, noise, correction, clip, notes))
-    return Row(tuple(keys), tuple(numbers), rest[0] or "")
+    return Row(tuple(keys), tuple(numbers), told(rest[0] or ""))

@@ -15,6 +15,7 @@ from aggregation.release.tables import published_columns
 from portal.releases.files import TableFile, is_intact, table_files
 from portal.releases.models import Release
 from portal.releases.reading import Layout, layout_of
+from portal.releases.reasons import rule_in_words
 from portal.streams import selectors as streams
 from portal.streams.gazetteer import gazetteer
 
@@ -60,6 +61,11 @@ class Shown:
     def intervals(self) -> str:
         """Which terms the intervals hold."""
         return meaning(self.config.clip_uncertainty)
+
+    @property
+    def rule(self) -> str:
+        """Which rows are shown."""
+        return rule_in_words(self.config.suppression)
 
     def names(self, keys: tuple[str, ...]) -> list[Named]:
         """How the values of each key are written: places by their names."""

@@ -10,12 +10,12 @@ from django.views.decorators.http import require_safe
 from aggregation.errors import Problem
 from portal.accounts.models import Person
 from portal.releases import selectors
-from portal.releases.browsing.best import first_view
-from portal.releases.browsing.charting import chart_of
+from portal.releases.browsing.best import asked_chart, first_view
+from portal.releases.browsing.charting import Chart
 from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import Viewer, latest, strip, tables_before
-from portal.releases.browsing.leading import leading
+from portal.releases.browsing.leading import caveat, leading
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
@@ -65,9 +65,8 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
             context["took_part"] = sentence_on_who_took_part(request.user, tables, earlier)
             if not request.headers.get("HX-Request"):  # a form asks for the chart alone
                 context |= _in_words(tables, earlier)
-            view = View.parse(request.GET, tables) if request.GET else first_view(tables)
-            chart = chart_of(view, tables)
-            context |= {"view": view, "chart": chart, **chart_choices(tables, view)}
+            chart = asked_chart(request.GET, tables)
+            context |= _charted(chart, tables)
             context["leading"] = leading(chart, tables, earlier)
         except Problem as problem:
             return _with_problem(request, context, tables, problem)
@@ -154,6 +153,12 @@ def opened(
     return context | {"shown": tables.shown, "tables": tables}, tables
 
 
+def _charted(chart: Chart, tables: Tables) -> dict[str, Any]:
+    view = chart.view
+    choices = chart_choices(tables, view)
+    return {"view": view, "chart": chart, "caveat": caveat(view, tables), **choices}
+
+
 def chart_choices(tables: Tables, view: View) -> dict[str, Any]:
     """What the form of a chart offers."""
     return {
@@ -213,8 +218,7 @@ def _with_problem(
     """The page as it is usually, with what was wrong with the address."""
     context["problem"] = problem
     try:
-        view = first_view(tables)
-        context |= {"view": view, "chart": chart_of(view, tables), **chart_choices(tables, view)}
+        context |= _charted(asked_chart({}, tables), tables)
     except Problem:
         context.pop("chart", None)
     template = _part(request, "releases/release.html", "releases/_chart.html")

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from portal.charts import standalone
-from portal.releases.browsing.charting import Chart, chart_of
-from portal.releases.browsing.choosing import View
+from portal.releases.browsing.best import asked_chart
+from portal.releases.browsing.charting import Chart
 from portal.releases.browsing.history import tables_before
 from portal.releases.browsing.mapping import Map, MapView, map_of
 from portal.releases.browsing.tables import Tables
@@ -56,7 +56,7 @@ def _drawn(request: HttpRequest, release: Release, kind: str) -> Chart | Map:
         raise Problem("The tables of this release are being made.", hint="Try again in a moment.")
     tables = Tables(Shown(release))
     if kind == "chart":
-        return chart_of(View.parse(request.GET, tables), tables)
+        return asked_chart(request.GET, tables)
     view = MapView.parse(request.GET, tables)
     return map_of(view, tables, tables_before(request.user, release))
 

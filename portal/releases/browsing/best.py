@@ -6,8 +6,10 @@ single activities of single cities stand out. Whoever opens a release should mee
 
 from __future__ import annotations
 
-from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import View, usual_key
+from collections.abc import Mapping
+
+from portal.releases.browsing.charting import Chart, chart_of
+from portal.releases.browsing.choosing import View, usual_key, usual_measure
 from portal.releases.browsing.tables import Tables
 
 
@@ -23,7 +25,20 @@ def first_view(tables: Tables, metric: str = "") -> View:
     held = best_values(tables, metric, [place, usual.by], usual.by)
     if usual.by == place or not held:
         return usual
-    return View(metric=metric, by=place, where={usual.by: held[0]})
+    where = {usual.by: held[0]}
+    return View(
+        metric=metric, by=place, where=where, measure=usual_measure(metric, place, where, tables)
+    )
+
+
+def asked_chart(asked: Mapping[str, str], tables: Tables) -> Chart:
+    """What an address asks for, or the first view. How it is measured is usually a share where
+    places are compared; where no share is known, it is the amount."""
+    view = View.parse(asked, tables) if asked else first_view(tables)
+    chart = chart_of(view, tables)
+    if chart.is_empty and view.measure != "amount" and not asked.get("measure"):
+        return chart_of(view.but(measure="amount"), tables)
+    return chart
 
 
 def best_values(tables: Tables, metric: str, keys: list[str], of: str) -> list[str]:

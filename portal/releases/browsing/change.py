@@ -25,16 +25,18 @@ class Change:
     percent_half_width: float | None = None
 
     @classmethod
-    def between(cls, before: Number, now: Number) -> Change | None:
-        """Nothing where one of the two is not shown."""
+    def between(cls, before: Number, now: Number, *, opposed: bool = False) -> Change | None:
+        """Nothing where one of the two is not shown. Errors that may go against each other, as
+        those of two shares of one whole do, add up."""
         if before.value is None or now.value is None:
             return None
         difference = now.value - before.value
         base = before.value if before.value > (before.half_width or 0.0) else None
+        widths = (before.half_width or 0.0, now.half_width or 0.0)
         reach = dividing.apart(now, before) if base else None
         return cls(
             difference=difference,
-            half_width=math.hypot(before.half_width or 0.0, now.half_width or 0.0),
+            half_width=sum(widths) if opposed else math.hypot(*widths),
             percent=100 * difference / base if base else None,
             percent_half_width=None if reach is None else 100 * reach,
         )

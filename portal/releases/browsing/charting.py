@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from portal.charts import Group, Mark, fitted, histogram
-from portal.releases.browsing.choosing import View
-from portal.releases.browsing.measuring import PER, per_inhabitant, share
+from portal.releases.browsing.choosing import View, compared_key
+from portal.releases.browsing.measuring import PER, added, per_inhabitant, share
+from portal.releases.browsing.ranking import Ranking, ranking
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.browsing.units import spoken
+from portal.releases.browsing.units import counted, label, spoken
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import PER_INHABITANT, Number
+from portal.releases.reasons import listed, why_not
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
@@ -24,6 +26,14 @@ _MOST_SERIES = 9
 _MOST_VALUES = 50
 _MOST_PLACES = 50_000
 _TITLES = {"amount": "{}", "share": "shares of {}", "person": "{} per inhabitant"}
+PER_INHABITANT_WARNING = (
+    "The amounts are of phones that take part, and are divided by all inhabitants: places with "
+    "more phones per inhabitant rank higher."
+)
+_OF_WHAT_IS_SHOWN = (
+    "The sum over all rows is not shown, so these are shares of the rows that are: of all there "
+    "is they would be smaller."
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,16 @@ class Chart:
     lines: tuple[tuple[Line, ...], ...]
     # Rows that have a number but are not among these.
     left_out: int
+    # What its numbers count, to stand behind one: `km`, `trips`, `%`.
+    noun: str
+    # What shares are of, where that is not the sum over all rows; else empty.
+    remark: str
+    # What a ranking would be read wrongly without; else empty.
+    warning: str
+    # Whether its shares are each of a whole of its own: one place's, and not of one sum.
+    is_ranked: bool
+    # How many places have a number to rank, and why others have not; empty for other keys.
+    coverage: str
 
     @property
     def figure(self) -> str:
@@ -61,6 +81,8 @@ class Chart:
         return fitted(lambda width: self.svg(width=width, heading=False), wide=HALF)
 
     def svg(self, *, width: int = WIDE, heading: bool = True) -> str:
+        """By itself, with its title, it also holds what a page says beside it."""
+        remarks = [one for one in (self.warning, self.remark) if one and heading]
         groups = [
             Group(label, tuple(_mark(line) for line in lines))
             for label, lines in zip(self.labels, self.lines, strict=True)
@@ -78,6 +100,7 @@ class Chart:
                 log=self.view.log,
                 width=width,
                 heading=heading,
+                remarks=remarks,
             )
         return histogram(
             groups,
@@ -88,7 +111,15 @@ class Chart:
             log=self.view.log,
             width=width,
             heading=heading,
+            remarks=remarks,
         )
+
+    @property
+    def head(self) -> str:
+        """Of the column of numbers in its table."""
+        if self.view.measure == "share":
+            return "share (%)"
+        return self.noun if self.view.measure == "person" else label(self.view.metric, self.unit)
 
     @property
     def is_empty(self) -> bool:
@@ -121,7 +152,12 @@ class _Charting:
             labels=tuple(self._names(view.by)(one) for one in firsts),
             series=tuple(name(one) for one in series) or (self._title(),),
             lines=lines,
-            left_out=self._left_out(len(firsts)),
+            left_out=max(0, self.known - len(firsts)) if view.by else 0,
+            noun=self._unit() or counted(view.metric, ""),
+            remark=self._remark(),
+            warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
+            is_ranked=self.ranked is not None,
+            coverage=self._coverage(),
         )
 
     @cached_property
@@ -139,12 +175,14 @@ class _Charting:
     def firsts(self) -> dict[str, Line]:
         """The rows of the first key that are drawn, in their order; suppressed places are not."""
         view = self.view
-        keys = [key for key in dict.fromkeys((view.by, *self.held)) if key]
+        where, ranked = self.held, self.ranked
+        if ranked is not None:
+            where = {**where, view.by: list(ranked.places)}
         layout, rows = self.tables.rows(
-            keys,
+            self.keys,
             view.metric,
-            where=self.held,
-            sort=view.metric + (PER_INHABITANT if self._is_per_inhabitant else ""),
+            where=where,
+            sort=self._sort,
             shown_only=self._is_place,
             count=view.top,
         )
@@ -157,8 +195,35 @@ class _Charting:
         }
         if view.sort == "name":
             name = self._names(view.by)
-            found = dict(sorted(found.items(), key=lambda item: name(item[0])))
-        return found
+            return dict(sorted(found.items(), key=lambda item: name(item[0])))
+        return {place: found[place] for place in ranked.places} if ranked else found
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Of the table that holds the first key with what is held."""
+        return [key for key in dict.fromkeys((self.view.by, *self.held)) if key]
+
+    @cached_property
+    def ranked(self) -> Ranking | None:
+        """Places by what one activity is of all there, where that is asked for."""
+        view = self.view
+        key = compared_key(view.by, view.where, self.tables)
+        if view.measure != "share" or view.second or not key:
+            return None
+        return ranking(
+            self.tables, view.metric, by=view.by, key=key, where=self.held, count=view.top
+        )
+
+    @cached_property
+    def known(self) -> int:
+        """Rows that have a number."""
+        if self.ranked is not None:
+            return self.ranked.count
+        return self.tables.count(self.keys, self.view.metric, where=self.held, sort=self._sort)
+
+    @property
+    def _sort(self) -> str:
+        return self.view.metric + (PER_INHABITANT if self._is_per_inhabitant else "")
 
     @property
     def _is_place(self) -> bool:
@@ -204,8 +269,9 @@ class _Charting:
 
     def _measured(self, first: str, number: Number) -> Number:
         if self.view.measure == "share":
-            whole = self.firsts[first].number if self.view.second else self._whole
-            return share(number, whole)
+            if self.ranked:
+                return self.ranked.shares[first]
+            return share(number, self.firsts[first].number if self.view.second else self._whole)
         if self.view.measure == "person":
             place = first if self._is_place else self.view.where[self.tables.region_key]
             return per_inhabitant(number, place)
@@ -213,38 +279,81 @@ class _Charting:
 
     @cached_property
     def _whole(self) -> Number:
-        """The sum over all values of the first key; of a country's places, their country's."""
-        where = dict(self.view.where)
+        """The sum over all values of the first key; of a country's places, their country's.
+
+        Where that is not shown, the sum of those that are.
+        """
+        found = self.tables.one(self.view.metric, self.view.where)
+        return found.number if found and found.number.value is not None else self._sum_of_shown
+
+    @cached_property
+    def _sum_of_shown(self) -> Number:
+        """Of one row alone there is nothing to say."""
+        metric = self.view.metric
         layout, rows = self.tables.rows(
-            list(where), self.view.metric, where={k: [v] for k, v in where.items()}, count=1
+            self.keys, metric, where=self.held, shown_only=True, count=self.known
         )
-        return pick(layout, rows[0], self.view.metric)
+        numbers = [pick(layout, row, metric) for row in rows]
+        nothing = Number(metric, None, None, None, None, None, ())
+        return added(numbers) if len(numbers) > 1 else nothing
 
     def _names(self, key: str) -> Named:
         return self.tables.name_of(key)
 
     def _title(self) -> str:
-        view, unit = self.view, self.tables.unit(self.view.metric)
-        parts = [_TITLES[view.measure].format(spoken(view.metric, unit)).capitalize()]
+        view, ranked = self.view, self.ranked
+        what = spoken(view.metric, self.tables.unit(view.metric))
+        parts = [_TITLES[view.measure].format(what).capitalize()]
+        if ranked:
+            parts = [f"Share of {self._names(ranked.key)(ranked.value)} in {what}"]
         keys = [key for key in (view.by, view.second) if key]
         if keys:
             parts.append("by " + " and ".join(keys))
-        held = [self._names(key)(value) for key, value in view.where.items()]
+        but = ranked.key if ranked else ""
+        held = [self._names(key)(value) for key, value in view.where.items() if key != but]
+        if ranked and ranked.among:
+            held.append(f"among {self._among(ranked)}")
         return " ".join(parts) + (f" ({', '.join(held)})" if held else "")
+
+    def _among(self, ranked: Ranking) -> str:
+        return listed([self._names(ranked.key)(one) for one in ranked.among])
+
+    def _remark(self) -> str:
+        view, ranked = self.view, self.ranked
+        if ranked and ranked.among:
+            name = self._names(ranked.key)(ranked.value)
+            return (
+                f"Of these places no sum over every {ranked.key} is shown: noise would drown it. "
+                f"So this is what {name} is of {self._among(ranked)} together, which are shown "
+                "in each of them."
+            )
+        plain_share = view.measure == "share" and not view.second and not ranked
+        is_partial = plain_share and self._whole is self._sum_of_shown
+        return _OF_WHAT_IS_SHOWN if is_partial and self.known else ""
+
+    def _coverage(self) -> str:
+        """Where places are ranked, those without a number are no part of it."""
+        tables, view = self.tables, self.view
+        if not view.by or view.by not in (tables.region_key, tables.country_key):
+            return ""
+        among = tables.count(self.keys, view.metric, where=self.held, shown_only=False)
+        if self.known >= among:
+            return ""
+        what = "countries" if view.by == tables.country_key else "places"
+        why = why_not(tables.shown.config.suppression, tables.shown.config.metrics)
+        if self.ranked and self.ranked.among:
+            why = f"not all of {self._among(self.ranked)} are shown there: {why}"
+        if self._is_per_inhabitant:
+            why += ". Those whose inhabitants nobody counted are left out, too"
+        return f"{self.known:,} of {among:,} {what} are ranked here. The others are not, as {why}."
 
     def _unit(self) -> str:
         unit = self.tables.unit(self.view.metric)
         if self.view.measure == "share":
             return "%"
         if self.view.measure == "person":
-            return f"{unit or self.view.metric} per {PER:,} inhabitants"
+            return f"{counted(self.view.metric, unit)} per {PER:,} inhabitants"
         return unit
-
-    def _left_out(self, drawn: int) -> int:
-        if drawn < self.view.top or not self.view.by:
-            return 0
-        keys = [key for key in dict.fromkeys((self.view.by, *self.held)) if key]
-        return max(0, self.tables.count(keys, self.view.metric, where=self.held) - drawn)
 
 
 def _mark(line: Line) -> Mark:

@@ -22,7 +22,7 @@ LAYOUTS: Final = {
 }
 MEASURES: Final = {
     "amount": "amounts",
-    "share": "shares of all",
+    "share": "shares",
     "person": "per inhabitant",
 }
 # Words of an address that are not about keys. A key that is called so stands with `key.` before it.
@@ -72,10 +72,11 @@ class View:
             by, second = second, by
         if {by, second} == {tables.region_key, COUNTRY} and COUNTRY not in tables.own_keys:
             raise Problem("A place lies in one country: choose one of the two keys.")
-        measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", "amount")
+        where = held_values(asked, tables, but={by, second})
+        usual = "amount" if second else usual_measure(metric, by, where, tables)
+        measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", usual)
         if measure != "amount":
             tables.needs_sum(metric)
-        where = held_values(asked, tables, but={by, second})
         if measure == "person" and not (tables.region_key and tables.region_key in {by, *where}):
             raise Problem(
                 "Inhabitants are known of places only.", hint="Choose a place, or show by place."
@@ -94,13 +95,17 @@ class View:
 
     @property
     def query(self) -> str:
-        """As short as it can be: what is as usual is left out."""
+        """As short as it can be: what is as usual is left out.
+
+        How it is measured is told where something is held: what is usual then depends on it.
+        """
         usual = View(metric=self.metric, by=self.by)
         held = {field_name(key): value for key, value in self.where.items()}
         said = {"metric": self.metric, "by": self.by, "second": self.second, **held}
         for name in ("sort", "top", "layout", "measure"):
             value = getattr(self, name)
             said[name] = "" if value == getattr(usual, name) else str(value)
+        said["measure"] = self.measure if self.where else said["measure"]
         said["log"] = "1" if self.log else ""
         return urlencode({name: value for name, value in said.items() if value})
 
@@ -123,6 +128,22 @@ def usual_key(tables: Tables) -> str:
     """One that is no place: those are on the map."""
     places = (tables.region_key, tables.country_key)
     return next((k for k in tables.keys if k not in places), tables.keys[0] if tables.keys else "")
+
+
+def compared_key(by: str, where: Mapping[str, str], tables: Tables) -> str:
+    """The key whose value is held while places are compared, such as the activity; or nothing."""
+    places = (tables.region_key, tables.country_key)
+    held = [key for key in where if key not in places]
+    if not by or by not in places or not held:
+        return ""
+    usual = usual_key(tables)
+    return usual if usual in held else held[0]
+
+
+def usual_measure(metric: str, by: str, where: Mapping[str, str], tables: Tables) -> str:
+    """Where people do most of something: a share does not depend on how many phones take part."""
+    is_share = compared_key(by, where, tables) and not tables.is_ratio(metric)
+    return "share" if is_share else "amount"
 
 
 def region_of(text: str) -> str:

@@ -5,17 +5,18 @@ ratio, X − r·Y has nothing but noise in it, so the interval holds the true ra
 holds that noise, however near Y is to its own. With w(r)² a quadratic in r, these r lie between
 the two roots of a quadratic, as long as Y stands out of its noise; else there is no end to them.
 
-*Two numbers apart* (two windows): their noise is independent, so w(r)² = w_X² + r² w_Y².
+*Two numbers apart* (two windows): squares add, as in `change`, so w(r)² = w_X² + r² w_Y².
 
 *A part of its whole* (cycling among all activities of a place): Y is X and the rest R, summed from
-the same noised cells, so X's noise is in Y, too. X − r·Y = (1 − r)·X − r·R, and X and R were drawn
-apart. R's noise is no wider than Y's, which is R's and more, so
+the same noised cells, so X's error is in Y, too. X − r·Y = (1 − r)·X − r·R, hence
 
-    noise² = (1 − r)² n_X² + r² n_Y²
+    w(r)² = (1 − r)² w_X² + r² w_R².
 
-is at least what is true. That squares of half-widths add is itself a little wide for Laplace
-noise (`change`). What clipping moved, c, goes together in a part and its whole, and mostly cancels.
-It is counted as if it were apart, c_X² + r² c_Y²: wide again.
+The noise of X and of R was drawn apart, so squares add, which is a little wide for Laplace noise
+(`change`). What clipping moved in the two goes together, by a share between 0 and 1, as phones
+lose to the clip in all their cells at once (`ClipUncertainty`). In (1 − r)·X − r·R that cancels in
+part; squares add as if it did not, which is wide again. Where only the whole is released, w_Y
+stands for w_R: Y has R's error and more, of which none cancels, so it is no narrower.
 
 The interval is not the same to both sides; what we show is the longer one.
 """
@@ -36,22 +37,18 @@ def apart(top: Number, bottom: Number) -> float | None:
 
 def within(part: Number, whole: Number) -> float | None:
     """Half-width of the share that a part has of its whole; None where it is endless."""
-    x, y = part.value or 0.0, whole.value or 0.0
-    (x_noise, x_clip), (y_noise, y_clip) = _terms(part), _terms(whole)
-    return _reach(
-        x,
-        y,
-        a=y**2 - x_noise**2 - y_noise**2 - y_clip**2,
-        b=x * y - x_noise**2,
-        c=x**2 - x_noise**2 - x_clip**2,
-    )
+    return _share(part, whole.value or 0.0, whole)
 
 
-def _terms(number: Number) -> tuple[float, float]:
-    """Noise, and the rest of the half-width."""
-    width = number.half_width or 0.0
-    noise = width if number.noise is None else min(number.noise, width)
-    return noise, math.sqrt(width**2 - noise**2)
+def beside(part: Number, rest: Number) -> float | None:
+    """The same, where the rest is known by itself."""
+    return _share(part, (part.value or 0.0) + (rest.value or 0.0), rest)
+
+
+def _share(part: Number, y: float, rest: Number) -> float | None:
+    x, x_square = part.value or 0.0, (part.half_width or 0.0) ** 2
+    rest_square = (rest.half_width or 0.0) ** 2
+    return _reach(x, y, a=y**2 - x_square - rest_square, b=x * y - x_square, c=x**2 - x_square)
 
 
 def _reach(x: float, y: float, *, a: float, b: float, c: float) -> float | None:

@@ -10,16 +10,21 @@ from dataclasses import dataclass
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.charting import Chart, Line
+from portal.releases.browsing.charting import PER_INHABITANT_WARNING, Chart, Line
+from portal.releases.browsing.choosing import View, compared_key
 from portal.releases.browsing.history import earlier_period
 from portal.releases.browsing.measuring import per_inhabitant
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
 
+# What a ranking of places says first: about the phones that take part, or about what people do.
 PER_INHABITANT = (
-    "Per inhabitant divides by everybody who lives there, while the sum is over phones that took "
-    "part: where more people take part, it comes out higher."
+    f"This ranks places by who takes part as much as by what people do. {PER_INHABITANT_WARNING}"
+)
+AMOUNTS = (
+    "These are sums over the phones that take part: larger places, and places where more people "
+    "take part, rank higher."
 )
 
 
@@ -32,7 +37,6 @@ class Leading:
     # Compared with the window before; empty if there is none. Whether it is more than noise.
     change: str
     is_clear: bool
-    caveat: str
 
 
 def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | None:
@@ -48,20 +52,49 @@ def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | N
     return Leading(
         value=chart.values[0],
         name=chart.labels[0],
-        sentence=_first(chart.labels[0], lines[0], following, chart.unit),
+        sentence=_first(chart, lines[0], following),
         change=said,
         is_clear=bool(change and change.is_clear),
-        caveat=PER_INHABITANT if view.measure == "person" else "",
     )
 
 
-def _first(name: str, line: Line, following: Line | None, unit: str) -> str:
-    amount = words.amount(line.number, unit)
+@dataclass(frozen=True)
+class Caveat:
+    """What a ranking of places does not say, and the address of one that does."""
+
+    sentence: str
+    # Whether it would be read wrongly without.
+    is_warning: bool
+    query: str
+    offer: str
+
+
+def caveat(view: View, tables: Tables) -> Caveat | None:
+    """Nothing where no places are ranked, or where they are by shares, which have none of it."""
+    places = (tables.region_key, tables.country_key)
+    if not view.by or view.by not in places or view.measure == "share" or view.second:
+        return None
+    if tables.is_ratio(view.metric):
+        return None
+    key = compared_key(view.by, view.where, tables)
+    query, offer = "", ""
+    if key:
+        name = tables.name_of(key)(view.where[key])
+        query = view.but(measure="share").query
+        offer = f"Rank by the share of {name} instead, which does not depend on how many take part"
+    is_warning = view.measure == "person"
+    return Caveat(PER_INHABITANT if is_warning else AMOUNTS, is_warning, query, offer)
+
+
+def _first(chart: Chart, line: Line, following: Line | None) -> str:
+    name, amount = chart.labels[0], words.amount(line.number, chart.noun)
     if following is None:
         return f"{name} is the only one whose number is shown, with {amount}."
     said = f"{name} comes first with {amount}, then {following.names[0]} with "
     said += f"{words.amount(following.number)}."
-    difference = Change.between(following.number, line.number)
+    # Of one whole, what one part loses another may have won.
+    opposed = chart.view.measure == "share" and not chart.is_ranked
+    difference = Change.between(following.number, line.number, opposed=opposed)
     if difference is None:
         return said
     between = f"{said} The difference between the two, {words.distance(difference)},"
@@ -91,4 +124,4 @@ def _since(
     than = earlier_period(tables.shown.release)
     if change is None:
         return None, f"Of {than} the number for {name} is not shown: there is no comparison."
-    return change, f"For {name} that is {words.compared(change, than, chart.unit)}."
+    return change, f"For {name} that is {words.compared(change, than, chart.noun)}."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
-from portal.releases.browsing.dividing import within
+from portal.releases.browsing.dividing import beside, within
 from portal.releases.reading import Number
 from portal.streams.gazetteer import gazetteer
 
@@ -16,10 +18,36 @@ def share(part: Number, whole: Number) -> Number:
     """Percent of a whole that the part is one of, with the interval that `dividing` derives."""
     if part.value is None or not whole.value or whole.value <= (whole.half_width or 0.0):
         return without(part)
-    reach = within(part, whole)
-    if reach is None:
+    return _percent(part, whole.value, within(part, whole))
+
+
+def share_beside(part: Number, rest: Number) -> Number:
+    """Percent of itself and the rest together."""
+    if part.value is None or rest.value is None:
         return without(part)
-    return replace(part, value=100 * part.value / whole.value, half_width=100 * reach)
+    return _percent(part, part.value + rest.value, beside(part, rest))
+
+
+def _percent(part: Number, whole: float, reach: float | None) -> Number:
+    if part.value is None or reach is None:
+        return without(part)
+    return replace(part, value=100 * part.value / whole, half_width=100 * reach)
+
+
+def added(numbers: Sequence[Number]) -> Number:
+    """The sum of numbers that share no cell. Noise was drawn apart, so its squares add; what
+    clipping moved may go all one way, as it does for the phones of one place, so it adds up."""
+    noise = math.hypot(*(one.noise or 0.0 for one in numbers))
+    clip = sum(one.clip_uncertainty or 0.0 for one in numbers)
+    return Number(
+        column=numbers[0].column,
+        value=sum(one.value or 0.0 for one in numbers),
+        half_width=math.hypot(noise, clip),
+        noise=noise,
+        clip_correction=None,
+        clip_uncertainty=clip,
+        notes=(),
+    )
 
 
 def per_inhabitant(number: Number, geonameid: str) -> Number:

@@ -126,10 +126,18 @@ class Tables:
         )
         return layout, rows
 
-    def count(self, keys: Sequence[str], metric: str, *, where: Where = EVERYTHING) -> int:
-        """Rows of that table that are shown."""
+    def count(
+        self,
+        keys: Sequence[str],
+        metric: str,
+        *,
+        where: Where = EVERYTHING,
+        shown_only: bool = True,
+        sort: str = "",
+    ) -> int:
+        """Rows of that table that are shown, or all; of those that have what they are sorted by."""
         file = self.file(keys, metric)
-        return count_rows(file, self.shown.layout(file), where=where, shown_only=True)
+        return count_rows(file, self.shown.layout(file), where, shown_only, sort)
 
     def shown_by(self, keys: Sequence[str], metric: str, of: str) -> list[str]:
         """Values of one key that rows of that table are shown for, those of most rows first."""

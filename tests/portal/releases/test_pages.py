@@ -78,7 +78,7 @@ def test_it_works(client, released):
     words = main(page)
     assert "What is guaranteed" in words
     assert "ε = 0.1" in words
-    assert "the number for n is not shown. The noise is more than" in words
+    assert "the number for n is not shown. Its noise alone would be more than" in words
     words = main(client.get(f"{ADDRESS}/table"))
     assert "None of the 12 rows of this table is shown" in words
     assert "<tr" not in words

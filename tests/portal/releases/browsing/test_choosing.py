@@ -129,14 +129,14 @@ def test_a_key_may_be_called_like_a_word_of_ours():
     assert field_name("sort") == "key.sort"
     assert field_name("region") == "region"
     assert View(metric="n", by="region", where={"metric": "x"}).query == (
-        "metric=n&by=region&key.metric=x"
+        "metric=n&by=region&key.metric=x&measure=amount"
     )
 
 
 def test_a_chart_says_what_it_divides_by(tables) -> None:
     for measure, title in {
         "amount": "Distance by region (cycling)",
-        "share": "Shares of distance by region (cycling)",
+        "share": "Share of cycling in distance by region",
         "person": "Distance per inhabitant by region (cycling)",
     }.items():
         asked = {"metric": "distance_km", "by": "region", "activity": "cycling", "measure": measure}

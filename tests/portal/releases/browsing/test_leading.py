@@ -20,7 +20,7 @@ def test_the_first_and_the_next_are_told_with_their_difference(client, released)
     told = r"The difference between the two, [\d.,]+ ± [\d.,]+[ a-z]*, is larger than the noise\."
     assert re.search(told, said)
     assert re.search(r"that is [\d.]+ ± [\d.]+ times as much as the day before \(\+", said)
-    assert "where more people take part, it comes out higher" in said
+    assert "This ranks places by who takes part as much as by what people do." in said
 
 
 def test_it_leads_to_the_place_with_the_same_choice(client, released):

@@ -8,7 +8,7 @@ import pytest
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.measuring import scaled, share
+from portal.releases.browsing.measuring import scaled, share, share_beside
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import Number
 from portal.releases.templatetags.release_words import interval
@@ -89,6 +89,21 @@ def test_clipping_makes_a_share_wider():
     assert (
         share(clipped, number(200, 8)).half_width > share(number(50, 3), number(200, 8)).half_width
     )
+
+
+def test_a_share_of_a_rest_that_is_known_is_no_wider():
+    part, rest = number(50, 3), number(150, 7)
+    alone, known = share(part, number(200, math.hypot(3, 7))), share_beside(part, rest)
+    assert known.value == alone.value
+    assert known.half_width < alone.half_width
+
+
+def test_what_clipping_moves_in_part_and_rest_alike_is_within_the_interval():
+    """Both lose the same share of theirs, up to 10 % at 95 %: the share of the part stays."""
+    for lost in (-0.1, 0.1):
+        part, rest = number(50 * (1 + lost), 5), number(150 * (1 + lost), 15)
+        found = share_beside(part, rest)
+        assert abs(found.value - 25) < found.half_width
 
 
 @pytest.mark.parametrize(("part", "rest", "cells"), [(40, 60, 8), (30, 20, 1), (90, 10, 3)])

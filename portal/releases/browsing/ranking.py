@@ -1,0 +1,165 @@
+"""Where one thing is done most: places by its share of all that is done there.
+
+Amounts rank places by how many phones take part in them, and so do amounts per inhabitant. A share
+has the same phones above and below the line, so that how many there are cancels.
+
+The whole is the sum over all values of the key in the same place, as it is released. That sum
+carries the noise of every value, also of those that nobody has: where it is not shown, the whole
+is the sum of those values that are shown in all places where this one is, the same in each of
+them. The chart names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from portal.releases.browsing.measuring import added, share, share_beside
+from portal.releases.browsing.tables import Tables, pick
+from portal.releases.querying import Where, ask, quoted
+from portal.releases.reading import Layout, Number, question
+
+# Sums over all values are used if so large a part of the places has them.
+_ENOUGH: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Ranking:
+    # The key whose value is ranked, and that value.
+    key: str
+    value: str
+    # The values that make up the whole; empty where it is the sum over all.
+    among: tuple[str, ...]
+    # The first places, in their order, and how many have a share.
+    places: tuple[str, ...]
+    count: int
+    shares: Mapping[str, Number]
+
+
+def ranking(tables: Tables, metric: str, *, by: str, key: str, where: Where, count: int) -> Ranking:
+    """Places by the share that the value of `key` in `where` has; other keys are held in both."""
+    return _Ranking(tables, metric, by, key, where, count).found()
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    tables: Tables
+    metric: str
+    by: str
+    key: str
+    where: Where
+    count: int
+
+    def found(self) -> Ranking:
+        whole = self._of_all()
+        if whole.count >= max(1.0, _ENOUGH * self._shown.get(self.value, 0)):
+            return whole
+        return self._among(self._common())
+
+    @property
+    def value(self) -> str:
+        return self.where[self.key][0]
+
+    @property
+    def others(self) -> dict[str, Sequence[str]]:
+        """What is held beside the key."""
+        return {name: values for name, values in self.where.items() if name != self.key}
+
+    @cached_property
+    def keys(self) -> list[str]:
+        return list(dict.fromkeys([self.by, *self.where]))
+
+    @property
+    def without(self) -> list[str]:
+        return [name for name in self.keys if name != self.key]
+
+    def _of_all(self) -> Ranking:
+        part, whole = self._rows(self.keys, self.where), self._rows(self.without, self.others)
+        by, metric = quoted(self.by), quoted(self.metric)
+        joined = (
+            f'(SELECT {by}, {metric} AS "the part" {part.sql}) '
+            f'JOIN (SELECT {by}, {metric} AS "the whole" {whole.sql}) USING ({by})'
+        )
+        order = f'ORDER BY "the part" / nullif("the whole", 0) DESC NULLS LAST, {by}'
+        statement = f"SELECT {by} FROM {joined} {order}"  # noqa: S608 - quoted names
+        found = self._ask(statement, part, whole)
+        places = found[: self.count]
+        parts, wholes = (
+            self._numbers(keys, {**where, self.by: places})
+            for keys, where in ((self.keys, self.where), (self.without, self.others))
+        )
+        shares = {place: share(parts[place][0], wholes[place][0]) for place in places}
+        return Ranking(self.key, self.value, (), tuple(places), len(found), shares)
+
+    def _among(self, values: Sequence[str]) -> Ranking:
+        """Of places that show all of these values."""
+        rows = self._rows(self.keys, {**self.others, self.key: values})
+        by, key, metric = quoted(self.by), quoted(self.key), quoted(self.metric)
+        part = f"SUM({metric}) FILTER (WHERE {key}::VARCHAR = ?)"
+        statement = (
+            f"SELECT {by} {rows.sql} GROUP BY {by} HAVING COUNT(*) = {len(values)} "
+            f"ORDER BY {part} / nullif(SUM({metric}), 0) DESC NULLS LAST, {by}"
+        )
+        found = self._ask(statement, rows, last=[self.value]) if len(values) > 1 else []
+        places = found[: self.count]
+        others = [value for value in values if value != self.value]
+        parts, rests = (
+            self._numbers(self.keys, {**self.others, self.by: places, self.key: some})
+            for some in ([self.value], others)
+        )
+        shares = {one: share_beside(parts[one][0], added(rests[one])) for one in places}
+        return Ranking(self.key, self.value, tuple(values), tuple(places), len(found), shares)
+
+    def _common(self) -> list[str]:
+        """This value, and those shown wherever it is; else the one shown in most of these places.
+
+        In the order of the key's domain.
+        """
+        most = self._shown.get(self.value, 0)
+        shown = {value: places for value, places in self._shown.items() if value != self.value}
+        common = [value for value, places in shown.items() if places == most]
+        if not common and shown:
+            common = [max(shown, key=lambda value: shown[value])]
+        return [one for one in self.tables.domain(self.key) if one in (self.value, *common)]
+
+    @cached_property
+    def _shown(self) -> dict[str, int]:
+        """For each value, in how many of the places that show this one it is shown."""
+        rows, own = self._rows(self.keys, self.others), self._rows(self.keys, self.where)
+        by, key = quoted(self.by), quoted(self.key)
+        statement = (
+            f"SELECT {key}::VARCHAR, COUNT(*) {rows.sql} "
+            f"AND {by} IN (SELECT {by} {own.sql}) GROUP BY 1 ORDER BY 1"
+        )
+        path, *values = [*rows.values, *own.values]
+        return {str(value): int(places) for value, places in ask(statement, path, *values)}
+
+    def _numbers(self, keys: Sequence[str], where: Where) -> dict[str, list[Number]]:
+        """By place."""
+        layout, rows = self.tables.rows(keys, self.metric, where=where)
+        at = layout.keys.index(self.by)
+        found: dict[str, list[Number]] = {}
+        for row in rows:
+            found.setdefault(str(row.keys[at]), []).append(pick(layout, row, self.metric))
+        return found
+
+    def _rows(self, keys: Sequence[str], where: Where) -> _Rows:
+        file = self.tables.file(keys, self.metric)
+        layout: Layout = self.tables.shown.layout(file)
+        asked = question(layout, [], where=where, shown_only=True)
+        sql = f"FROM read_parquet(?) WHERE {' AND '.join(asked.conditions)}"
+        return _Rows(sql, [str(file.path), *asked.values])
+
+    def _ask(self, statement: str, *rows: _Rows, last: Sequence[str] = ()) -> list[str]:
+        path, *values = [*(value for one in rows for value in one.values), *last]
+        return [str(place) for (place,) in ask(statement, path, *values)]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Shown rows of a table, as the end of a statement, with the path and values of its marks."""
+
+    sql: str
+    values: list[str]

@@ -1,0 +1,67 @@
+"""Why a row is not shown, in the terms of the intervals that stand beside rows that are.
+
+The rule of a task limits the *mean size* of the noise, as a share of the value; pages show
+half-widths at 95 %. Of one Laplace draw the half-width is ln 20 = 3.0 mean sizes, of a sum of many
+2.46, as of a normal law. A limit of 10 % is therefore one of ± 25 to 30 %: the noise of every row
+that is not shown is wider than the first, and that of every row that is shown no wider than the
+second. The interval of a row may be wider than both, by what clipping may have moved.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from aggregation.protocol.anonymization import Suppression
+from portal.releases.browsing.units import spoken, unit_of
+
+# Half-widths at 95 % in mean sizes: of a normal law, and of one Laplace draw.
+_LEAST, _MOST = 2.456, 2.996
+# As releases have it in their files, which never change.
+_WRITTEN: Final = re.compile(r"The noise is more than ([\d.]+) % of (?:its denominator, )?(.+)\.")
+
+
+@lru_cache(maxsize=256)
+def told(sentence: str) -> str:
+    """The reason of a file in words for a page; any other sentence stays as it is."""
+    found = _WRITTEN.fullmatch(sentence)
+    if not found:
+        return sentence
+    name = "emissions" if found[2] == "the emissions" else plain(found[2])
+    return f"Its noise alone would be more than about ± {_least(float(found[1]))} % of its {name}."
+
+
+def rule_in_words(rule: Suppression) -> str:
+    """Which rows are shown."""
+    percent = 100 * rule.max_relative_noise
+    return (
+        f"A row is shown if its noise is at most {percent:g} % of its value on average, which at "
+        f"95 % is ± {_least(percent)} to {_MOST * percent:.2g} %. What clipping may have moved "
+        "comes on top, so whole intervals can be wider."
+    )
+
+
+def why_not(rule: Suppression, metrics: Sequence[str]) -> str:
+    """Why rows are not shown, for a sentence about many of them."""
+    asked = metrics if rule.metrics == "all" else [m for m in metrics if m in rule.metrics]
+    named = listed([plain(metric) for metric in asked], "or")
+    return (
+        "the noise alone would be more than about "
+        f"± {_least(100 * rule.max_relative_noise)} % of their {named}: too few phones took part, "
+        "or none"
+    )
+
+
+def plain(metric: str) -> str:
+    """The column in plain words, by its name alone."""
+    return spoken(metric, unit_of(metric, ()))
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """`walking, cycling and driving`."""
+    *most, last = names or ["value"]
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def _least(percent: float) -> str:
+    return f"{_LEAST * percent:.2g}"

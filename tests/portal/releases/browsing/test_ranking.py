@@ -1,0 +1,149 @@
+"""Where something is done most: shares of what is done in the same place, and who is left out."""
+
+import math
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+
+from portal.releases.browsing import ranking as module
+from portal.releases.browsing.charting import chart_of
+from portal.releases.browsing.choosing import View
+from portal.releases.browsing.leading import caveat
+from portal.releases.browsing.measuring import share
+from portal.releases.browsing.ranking import ranking
+from portal.releases.reasons import listed, rule_in_words, told
+from tests.portal.releases.browsing.conftest import LYON, MARSEILLE
+from tests.portal.releases.browsing.test_browsing_pages import AT, words
+
+CYCLING = "metric=distance_km&by=region&activity=cycling"
+# Activities are in proportion to their rank, and cycling is the third of nine: 3 of 45.
+SHARE = 100 * 3 / 45
+
+
+def chart(query, tables):
+    return chart_of(View.parse(QueryDict(query), tables), tables)
+
+
+def found(tables, **more):
+    where = {"activity": ["cycling"], **more}
+    return ranking(tables, "distance_km", by="region", key="activity", where=where, count=10)
+
+
+def test_a_share_is_of_all_that_is_done_in_the_same_place(tables):
+    drawn = chart(f"{CYCLING}&measure=share", tables)
+    assert drawn.title == "Share of cycling in distance by region"
+    assert len(drawn.labels) == 4
+    for (line,) in drawn.lines:
+        assert abs(line.number.value - SHARE) < 3 * line.number.half_width
+
+
+def test_it_is_what_fits_best_where_places_are_compared(tables):
+    assert View.parse(QueryDict(CYCLING), tables).measure == "share"
+    for query in ("by=region", "by=activity", f"by=activity&region={LYON}"):
+        assert View.parse(QueryDict(query), tables).measure == "amount", query
+    assert View.parse(QueryDict(f"{CYCLING}&measure=amount"), tables).measure == "amount"
+
+
+def test_an_address_says_how_it_is_measured(tables):
+    for measure in ("amount", "share", "person"):
+        view = View.parse(QueryDict(f"{CYCLING}&measure={measure}"), tables)
+        assert View.parse(QueryDict(view.query), tables) == view
+
+
+def test_the_largest_share_is_first_also_of_the_top(tables):
+    all_of, two = chart(f"{CYCLING}&top=10", tables), chart(f"{CYCLING}&top=2", tables)
+    values = [lines[0].number.value for lines in all_of.lines]
+    assert values == sorted(values, reverse=True)
+    assert two.labels == all_of.labels[:2]
+    assert two.left_out == 2
+
+
+def test_where_no_sum_is_shown_it_is_among_what_is_shown_in_all_places(tables, monkeypatch):
+    monkeypatch.setattr(module, "_ENOUGH", math.inf)
+    ranked = found(tables)
+    assert ranked.among == tuple(tables.domain("activity"))
+    assert ranked.count == 4
+    for place in ranked.places:
+        part, whole = (
+            tables.one("distance_km", {"region": place, **held}).number
+            for held in ({"activity": "cycling"}, {})
+        )
+        assert ranked.shares[place].value == pytest.approx(share(part, whole).value)
+
+
+def test_the_chart_names_what_it_is_among(tables, monkeypatch):
+    monkeypatch.setattr(module, "_ENOUGH", math.inf)
+    monkeypatch.setattr(module._Ranking, "_common", lambda _: ["cycling", "driving"])
+    drawn = chart(CYCLING, tables)
+    assert drawn.title == "Share of cycling in distance by region (among cycling and driving)"
+    assert "no sum over every activity is shown" in drawn.remark
+    # Driving is the fifth of the activities.
+    assert drawn.lines[0][0].number.value == pytest.approx(100 * 3 / 8, rel=0.02)
+
+
+def test_other_keys_are_held_in_part_and_whole(tables):
+    there = found(tables, region=[str(LYON)])
+    assert there.places == (str(LYON),)
+    assert there.shares[str(LYON)].value == pytest.approx(SHARE, rel=0.02)
+
+
+def test_places_of_a_country_are_ranked_by_share(tables):
+    assert [name[-2:] for name in chart(f"{CYCLING}&country=FR", tables).labels] == ["FR", "FR"]
+
+
+def test_it_is_told_how_many_places_are_ranked_and_why_others_are_not(tables, client):
+    drawn = chart(CYCLING, tables)
+    assert drawn.coverage.startswith("4 of 5 places are ranked here. The others are not, as")
+    assert "more than about ± 25 % of their trips or distance" in drawn.coverage
+    assert drawn.coverage in words(client.get(f"{AT}?{CYCLING}"))
+    assert str(MARSEILLE) not in drawn.values
+    assert chart("by=activity", tables).coverage == ""
+
+
+def test_per_inhabitant_warns_and_offers_the_share(tables, client):
+    warned = caveat(View.parse(QueryDict(f"{CYCLING}&measure=person"), tables), tables)
+    assert warned.is_warning
+    assert "places with more phones per inhabitant rank higher" in warned.sentence
+    page = client.get(f"{AT}?{CYCLING}&measure=person").content.decode()
+    before, _, after = page.partition("notice-warning")
+    # Beside the heading, and before the chart.
+    assert 'id="chart-title"' in before
+    assert 'class="chart' in after
+    assert "Rank by the share of cycling instead" in after
+    assert chart(warned.query, tables).view.measure == "share"
+
+
+def test_shares_need_no_warning(tables):
+    assert caveat(View.parse(QueryDict(CYCLING), tables), tables) is None
+    assert not caveat(View.parse(QueryDict("by=region"), tables), tables).is_warning
+
+
+def test_a_chart_on_other_sites_warns_too(released):
+    for path in ("embed", "chart.svg"):
+        page = Client().get(f"{AT}/{path}?{CYCLING}&measure=person").content.decode()
+        assert "phones per inhabitant rank higher" in page.replace("</text>", " "), path
+
+
+def test_reasons_are_in_the_terms_of_the_intervals_beside_them(tables):
+    assert told("The noise is more than 10 % of num_trips.") == (
+        "Its noise alone would be more than about ± 25 % of its trips."
+    )
+    assert told("The noise is more than 5 % of the emissions.").endswith("± 12 % of its emissions.")
+    assert told("Any other sentence.") == "Any other sentence."
+    rule = tables.shown.config.suppression
+    assert "at most 10 % of its value on average, which at 95 % is ± 25 to 30 %" in rule_in_words(
+        rule
+    )
+
+
+def test_the_noise_of_what_is_shown_is_no_wider_than_the_rule_says(tables):
+    _, rows = tables.rows(["region", "activity"], "num_trips", shown_only=True)
+    for row in rows:
+        for number in row.numbers:
+            assert number.noise <= 0.30 * number.value
+
+
+def test_a_list_in_words():
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b", "c"], "or") == "a, b or c"
