@@ -79,7 +79,7 @@ class Question:
         self, file: TableFile, statement: str, *values: int | str, small: bool
     ) -> list[tuple[Any, ...]]:
         if small and not self.joined:
-            return list(_remembered(file, statement, values))
+            return list(remembered(file, statement, values))
         return ask(statement, str(file.path), *values, joined=self.joined)
 
     @property
@@ -136,7 +136,7 @@ def _opened(root: Path) -> duckdb.DuckDBPyConnection:
 
 
 @lru_cache(maxsize=_ANSWERS)
-def _remembered(
+def remembered(
     file: TableFile, statement: str, values: tuple[int | str, ...]
 ) -> tuple[tuple[Any, ...], ...]:
     """A file never changes, so its answers do not: the next page of a table costs what is new."""

@@ -10,7 +10,7 @@ from aggregation.errors import Problem
 from portal.releases.browsing.choosing import region_of
 from portal.releases.browsing.tables import Tables
 from portal.releases.files import TableFile
-from portal.releases.filtering import Filter, filter_keys
+from portal.releases.filtering import SHOWN, Filter, filter_keys
 from portal.releases.reading import DOWN, PAGE_SIZE, Layout, Row, count_rows, read_rows
 from portal.releases.showing import TOTAL
 
@@ -44,12 +44,16 @@ class FilteredRows:
 
 
 def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
-    """Everything the page of a table shows."""
+    """Everything the page of a table shows: usually the rows that are shown, with a switch to all.
+
+    Exports are of the same rows as the page, and say so in their addresses.
+    """
     shown = tables.shown
     usual = next((f.name for f in shown.files if f.name == "cells"), TOTAL)
     file = shown.file(query.get("table", usual)) or shown.files[0]
     layout = shown.layout(file)
     given = Filter.parse(_understood(query, tables, layout), layout, beside=_BESIDE)
+    given = given if query.get(SHOWN) else replace(given, shown_only=True)
     asked = given if given.sort else replace(given, sort=layout.columns[0].value, order=DOWN)
     rows = FilteredRows(file, layout, asked)
     cut: Paginator[Any] = Paginator(rows, PAGE_SIZE)  # type: ignore[arg-type] # by slices
@@ -71,7 +75,8 @@ def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
         "held": [_choice(tables, layout, key, asked) for key in filter_keys(layout)],
         # The same rows, for exports.
         "query": given.on_page(1).querystring(),
-        "hidden": 0 if asked.shown_only else len(rows) - kept,
+        "kept": kept,
+        "all_rows": count_rows(file, layout, asked.where),
     }
 
 

@@ -18,7 +18,8 @@ from typing import Final
 
 from portal.releases.browsing.measuring import added, share, share_beside
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.querying import Where, ask, quoted
+from portal.releases.files import TableFile
+from portal.releases.querying import Where, quoted, remembered
 from portal.releases.reading import Layout, Number, question
 
 # Sums over all values are used if so large a part of the places has them.
@@ -83,15 +84,14 @@ class _Ranking:
             f'JOIN (SELECT {by}, {metric} AS "the whole" {whole.sql}) USING ({by})'
         )
         order = f'ORDER BY "the part" / nullif("the whole", 0) DESC NULLS LAST, {by}'
-        statement = f"SELECT {by} FROM {joined} {order}"  # noqa: S608 - quoted names
-        found = self._ask(statement, part, whole)
-        places = found[: self.count]
+        statement = f"SELECT {by}, COUNT(*) OVER () FROM {joined} {order}"  # noqa: S608 - quoted names
+        places, count = self._first(statement, part, whole)
         parts, wholes = (
             self._numbers(keys, {**where, self.by: places})
             for keys, where in ((self.keys, self.where), (self.without, self.others))
         )
         shares = {place: share(parts[place][0], wholes[place][0]) for place in places}
-        return Ranking(self.key, self.value, (), tuple(places), len(found), shares)
+        return Ranking(self.key, self.value, (), tuple(places), count, shares)
 
     def _among(self, values: Sequence[str]) -> Ranking:
         """Of places that show all of these values."""
@@ -99,18 +99,20 @@ class _Ranking:
         by, key, metric = quoted(self.by), quoted(self.key), quoted(self.metric)
         part = f"SUM({metric}) FILTER (WHERE {key}::VARCHAR = ?)"
         statement = (
-            f"SELECT {by} {rows.sql} GROUP BY {by} HAVING COUNT(*) = {len(values)} "
+            f"SELECT {by}, COUNT(*) OVER () {rows.sql} GROUP BY {by} "
+            f"HAVING COUNT(*) = {len(values)} "
             f"ORDER BY {part} / nullif(SUM({metric}), 0) DESC NULLS LAST, {by}"
         )
-        found = self._ask(statement, rows, last=[self.value]) if len(values) > 1 else []
-        places = found[: self.count]
+        if len(values) == 1:
+            return Ranking(self.key, self.value, tuple(values), (), 0, {})
+        places, count = self._first(statement, rows, last=[self.value])
         others = [value for value in values if value != self.value]
         parts, rests = (
             self._numbers(self.keys, {**self.others, self.by: places, self.key: some})
             for some in ([self.value], others)
         )
         shares = {one: share_beside(parts[one][0], added(rests[one])) for one in places}
-        return Ranking(self.key, self.value, tuple(values), tuple(places), len(found), shares)
+        return Ranking(self.key, self.value, tuple(values), tuple(places), count, shares)
 
     def _common(self) -> list[str]:
         """This value, and those shown wherever it is; else the one shown in most of these places.
@@ -133,8 +135,8 @@ class _Ranking:
             f"SELECT {key}::VARCHAR, COUNT(*) {rows.sql} "
             f"AND {by} IN (SELECT {by} {own.sql}) GROUP BY 1 ORDER BY 1"
         )
-        path, *values = [*rows.values, *own.values]
-        return {str(value): int(places) for value, places in ask(statement, path, *values)}
+        found = remembered(rows.file, statement, (*rows.values, *own.marks))
+        return {str(value): int(places) for value, places in found}
 
     def _numbers(self, keys: Sequence[str], where: Where) -> dict[str, list[Number]]:
         """By place."""
@@ -150,16 +152,26 @@ class _Ranking:
         layout: Layout = self.tables.shown.layout(file)
         asked = question(layout, [], where=where, shown_only=True)
         sql = f"FROM read_parquet(?) WHERE {' AND '.join(asked.conditions)}"
-        return _Rows(sql, [str(file.path), *asked.values])
+        return _Rows(sql, file, tuple(asked.values))
 
-    def _ask(self, statement: str, *rows: _Rows, last: Sequence[str] = ()) -> list[str]:
-        path, *values = [*(value for one in rows for value in one.values), *last]
-        return [str(place) for (place,) in ask(statement, path, *values)]
+    def _first(
+        self, statement: str, first: _Rows, *more: _Rows, last: Sequence[str] = ()
+    ) -> tuple[list[str], int]:
+        """The first places of all that a statement finds, and how many those are."""
+        values = [*first.values, *(mark for one in more for mark in one.marks), *last]
+        found = remembered(first.file, f"{statement} LIMIT ?", (*values, self.count))
+        return [str(place) for place, _ in found], int(found[0][1]) if found else 0
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Shown rows of a table, as the end of a statement, with the path and values of its marks."""
+    """Shown rows of a table, as the end of a statement, with the values of its marks."""
 
     sql: str
-    values: list[str]
+    file: TableFile
+    values: tuple[str, ...]
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """With that of the path, which stands first."""
+        return (str(self.file.path), *self.values)

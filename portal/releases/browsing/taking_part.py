@@ -14,8 +14,14 @@ from portal.collection.models import Reach
 from portal.releases.browsing.history import Viewer, earlier_period
 from portal.releases.models import Release
 
-UNKNOWN = (
-    "A change can be one of travel, or of who takes part: how many phones did is not released."
+# The same for everybody; what follows it depends on who may see counts, and on how many there are.
+WHO = "A change can be one of travel, or of who takes part."
+FOR_GUESTS = (
+    f"{WHO} How many phones did is told to people with a role only: no noise covers such counts."
+)
+TOO_FEW = (
+    f"{WHO} How many phones did is not told: in one of the two windows they were fewer than 1,000, "
+    "or were not counted."
 )
 
 
@@ -28,12 +34,14 @@ def took_part(
     """
     if earlier is None:
         return ""
-    counts = _counts(release, earlier) if _may_see(viewer) else None
+    if not _may_see(viewer):
+        return FOR_GUESTS
+    counts = _counts(release, earlier)
     if counts is None:
-        return UNKNOWN
+        return TOO_FEW
     now, then = counts
-    rest = f" How many of them were in {place} is not released." if place else ""
-    return _said(now, then, than or earlier_period(release)) + rest
+    rest = f" How many of them were in {place} is not known." if place else ""
+    return f"{WHO} {_said(now, then, than or earlier_period(release))}{rest}"
 
 
 def _said(now: int, then: int, before: str) -> str:

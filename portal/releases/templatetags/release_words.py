@@ -1,7 +1,7 @@
 """How released numbers are written on pages."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django import template
 from django.utils.html import format_html
@@ -12,12 +12,11 @@ from portal.ledger.templatetags.ledger_words import epsilon
 from portal.releases.browsing.change import Change
 from portal.releases.models import Release
 from portal.releases.reading import Number
+from portal.releases.reasons import plain as plain_name
 from portal.releases.signing import read_card
-from portal.tasks.templatetags.task_words import civil
 
 register = template.Library()
 register.filter(epsilon)
-register.filter(civil)
 
 
 @register.filter
@@ -78,15 +77,18 @@ def _percentage(change: Change) -> str:
 
 
 @register.filter
-def utc(text: str) -> SafeString | str:
-    """A moment of a card, which writes it as text."""
-    return civil(datetime.fromisoformat(text))
+def utc(moment: datetime | str) -> SafeString:
+    """`2026-11-23 09:30 UTC`: the one way that pages of releases tell a time."""
+    found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    found = found.astimezone(UTC)
+    exactly, shown = found.isoformat(timespec="seconds"), f"{found:%Y-%m-%d %H:%M} UTC"
+    return format_html('<time datetime="{}">{}</time>', exactly, shown)
 
 
 @register.filter
 def metrics_of(release: Release) -> str:
-    """`num_trips, distance_km`: what its numbers are of, as its card says."""
-    return ", ".join(read_card(release.card).metrics)
+    """`trips, distance`: what its numbers are of, as its card says."""
+    return ", ".join(plain_name(metric) for metric in read_card(release.card).metrics)
 
 
 @register.simple_tag

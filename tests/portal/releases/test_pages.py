@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import re
+from datetime import datetime
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ from aggregation.release.noise import add_noise
 from portal.accounts.tokens import create_token
 from portal.releases import rendering, running
 from portal.releases.models import Release
+from portal.releases.signing import read_card
 from tests.portal.collection.collecting import SPEC, someone
 from tests.portal.releases.test_releasing import DUE, FIRST
 
@@ -80,9 +82,16 @@ def test_it_works(client, released):
     assert "ε = 0.1" in words
     assert "the number for n is not shown. Its noise alone would be more than" in words
     words = main(client.get(f"{ADDRESS}/table"))
-    assert "None of the 12 rows of this table is shown" in words
+    assert "None of these 12 rows is shown" in words
     assert "<tr" not in words
     assert ADDRESS in main(client.get("/releases"))
+
+
+def test_a_release_has_one_time_and_says_that_it_is_utc(client, released):
+    assert released.released_at == datetime.fromisoformat(read_card(released.card).released_at)
+    told = f"{released.released_at:%Y-%m-%d %H:%M} UTC"
+    for path in (ADDRESS, f"{ADDRESS}/card", f"{ADDRESS}/table", "/releases"):
+        assert told in main(client.get(path)), path
 
 
 def test_it_says_what_intervals_are_made_of(client, released, collecting, monkeypatch):
@@ -106,7 +115,7 @@ def test_it_says_what_intervals_are_made_of(client, released, collecting, monkey
     assert "The intervals hold two terms" in main(client.get(at))
     words = main(client.get(f"{at}/table"))
     assert words.count("<tr") == 13
-    assert "rows are not shown" not in words
+    assert "12 of 12 rows are shown." in words
     assert main(client.get(f"{at}/table?parts=1")).count("clipping ±") == 12
     assert "A survey of this test." in main(client.get(f"{at}/card"))
     table = pq.read_table(io.BytesIO(body(client.get(f"{at}/files/cells.parquet")))).to_pydict()

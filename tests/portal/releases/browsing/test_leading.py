@@ -5,7 +5,7 @@ import re
 from django.test import Client
 
 from portal.collection.models import Reach
-from portal.releases.browsing.taking_part import UNKNOWN
+from portal.releases.browsing.taking_part import FOR_GUESTS, TOO_FEW, WHO
 from portal.tasks.models import TaskWindow
 from tests.portal.releases.browsing.conftest import FIRST, MUNICH, PLACES, SECOND
 from tests.portal.releases.browsing.test_browsing_pages import AT, TASK, words
@@ -34,7 +34,7 @@ def test_the_first_window_has_no_change(client, released):
     said = words(client.get(CYCLING.replace(SECOND, FIRST)))
     assert "comes first with" in said
     assert "the day before" not in said
-    assert UNKNOWN not in said
+    assert WHO not in said
 
 
 def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):
@@ -42,12 +42,12 @@ def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):
     assert "comes first" not in words(client.get(f"{AT}?by=activity&second=country"))
 
 
-def test_guests_are_told_that_who_takes_part_is_not_released(released):
+def test_guests_are_told_why_they_do_not_see_how_many_took_part(released):
     _reached(FIRST, 26_000)
     _reached(SECOND, 24_000)
     for address in (AT, f"/places/{MUNICH}", f"/releases/compare?task={TASK}"):
         said = words(Client().get(address))
-        assert UNKNOWN in said, address
+        assert FOR_GUESTS in said, address
         assert "24,000" not in said
 
 
@@ -58,7 +58,8 @@ def test_people_with_a_role_see_how_many_took_part(client, released):
     assert told in words(client.get(AT))
     place = words(client.get(f"/places/{MUNICH}"))
     assert told in place
-    assert "How many of them were in Munich is not released." in place
+    assert f"{WHO} {told}" in place
+    assert "How many of them were in Munich is not known." in place
     compared = words(client.get(f"/releases/compare?task={TASK}"))
     assert "and 26,000 in 2026-11-17: about 8 % fewer." in compared
 
@@ -66,7 +67,7 @@ def test_people_with_a_role_see_how_many_took_part(client, released):
 def test_counts_below_a_thousand_are_not_compared(client, released):
     _reached(FIRST, 0)
     _reached(SECOND, 24_000)
-    assert UNKNOWN in words(client.get(AT))
+    assert TOO_FEW in words(client.get(AT))
 
 
 def _reached(window: str, contributed: int) -> None:

@@ -7,6 +7,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from portal.releases.browsing import ranking as module
+from portal.releases.browsing.best import asked_chart
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.leading import caveat
@@ -147,3 +148,10 @@ def test_the_noise_of_what_is_shown_is_no_wider_than_the_rule_says(tables):
 def test_a_list_in_words():
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_a_value_that_stands_alone_has_no_share(tables, monkeypatch):
+    monkeypatch.setattr(module, "_ENOUGH", math.inf)
+    monkeypatch.setattr(module._Ranking, "_common", lambda _: ["cycling"])
+    assert chart(f"{CYCLING}&measure=share", tables).is_empty
+    assert asked_chart(QueryDict(CYCLING), tables).view.measure == "amount"
