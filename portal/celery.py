@@ -3,9 +3,11 @@
 import os
 import resource
 import warnings
+from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
+from kombu.transport import redis
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -15,6 +17,21 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 # Messages are JSON, never pickles: what Celery warns root of cannot happen.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
+
+
+class _Unacknowledged(redis.QoS):
+    """Messages that are given back when their connection closes.
+
+    Celery closes a connection twice when its broker is gone, and the second time there is nobody
+    left to give them to: that error would end the worker, and every session that it has.
+    """
+
+    def restore_unacked(self, client: Any = None) -> None:
+        if self.channel.connection.client is not None:
+            super().restore_unacked(client)
+
+
+redis.Channel.QoS = _Unacknowledged
 
 app = Celery("mayfly")
 app.config_from_object("django.conf:settings", namespace="CELERY")
