@@ -75,7 +75,7 @@ def table_of(query: QueryDict, tables: Tables) -> dict[str, Any]:
         "held": [_choice(tables, layout, key, asked) for key in filter_keys(layout)],
         # The same rows, for exports.
         "query": given.on_page(1).querystring(),
-        "kept": kept,
+        "shown_rows": kept,
         "all_rows": count_rows(file, layout, asked.where),
     }
 

@@ -15,6 +15,7 @@ from portal.releases.browsing.charting import Chart
 from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import Viewer, latest, strip, tables_before
+from portal.releases.browsing.keeping import kept
 from portal.releases.browsing.leading import caveat, leading
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
 from portal.releases.browsing.tables import Tables
@@ -70,7 +71,8 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
             context["leading"] = leading(chart, tables, earlier)
         except Problem as problem:
             return _with_problem(request, context, tables, problem)
-    return render(request, _part(request, "releases/release.html", "releases/_chart.html"), context)
+    template = _part(request, "releases/release.html", "releases/_chart_part.html")
+    return render(request, template, context)
 
 
 @require_safe
@@ -90,7 +92,7 @@ def release_map(request: HttpRequest, task: str, window: str) -> HttpResponseBas
             context |= map_choices(tables, view)
         except Problem as problem:
             context["problem"] = problem
-    return render(request, _part(request, "releases/map.html", "releases/_map.html"), context)
+    return render(request, _part(request, "releases/map.html", "releases/_map_part.html"), context)
 
 
 @require_safe
@@ -145,12 +147,13 @@ def opened(
         "release": release,
         "card": read_card(release.card),
         "tab": tab,
-        "tiles": strip(request.user, release),
+        "tiles": strip(request.user, release, tab),
     }
     if not hasattr(release, "rendering"):
         return context, None
     tables = Tables(Shown(release))
-    return context | {"shown": tables.shown, "tables": tables}, tables
+    context |= {"shown": tables.shown, "tables": tables, "kept": kept(tab, request.GET, tables)}
+    return context, tables
 
 
 def _charted(chart: Chart, tables: Tables) -> dict[str, Any]:
@@ -221,7 +224,7 @@ def _with_problem(
         context |= _charted(asked_chart({}, tables), tables)
     except Problem:
         context.pop("chart", None)
-    template = _part(request, "releases/release.html", "releases/_chart.html")
+    template = _part(request, "releases/release.html", "releases/_chart_part.html")
     return render(request, template, context)
 
 

@@ -35,8 +35,9 @@ class Tile:
     reason: str
 
 
-def strip(viewer: Viewer, release: Release) -> list[Tile]:
-    """The windows up to now, the latest last; guests see only those they may open."""
+def strip(viewer: Viewer, release: Release, page: str = "release") -> list[Tile]:
+    """The windows up to now, the latest last, each with its address of this page; guests see only
+    those they may open."""
     task = release.window.task
     mine = set(releases_for(viewer).filter(window__task=task).values_list("window_id", flat=True))
     rows = TaskWindow.objects.filter(task=task).exclude(state=TaskWindow.State.UPCOMING)
@@ -47,7 +48,8 @@ def strip(viewer: Viewer, release: Release) -> list[Tile]:
     rows = rows.filter(start__gte=this.start - around, start__lte=this.start + around)
     found = list(rows.order_by("start"))
     first = max(0, min(found.index(this) - MOST_WINDOWS // 2, len(found) - MOST_WINDOWS))
-    return [_tile(row, row.pk in mine, release) for row in found[first : first + MOST_WINDOWS]]
+    shown = found[first : first + MOST_WINDOWS]
+    return [_tile(row, row.pk in mine, release, page) for row in shown]
 
 
 def before(viewer: Viewer, release: Release) -> Release | None:
@@ -94,9 +96,9 @@ def earlier_period(release: Release) -> str:
     return f"the {Unit(release.window.unit).value} before"
 
 
-def _tile(row: TaskWindow, is_mine: bool, release: Release) -> Tile:
+def _tile(row: TaskWindow, is_mine: bool, release: Release, page: str) -> Tile:
     state = TaskWindow.State(row.state)
-    href = reverse("release", args=[release.window.task.name, row.window]) if is_mine else ""
+    href = reverse(page, args=[release.window.task.name, row.window]) if is_mine else ""
     label = row.as_window().label
     return Tile(
         row.window, label, state.label, state.colour, href, row == release.window, row.reason
