@@ -6,14 +6,17 @@ downloads and other sites. Text is never scaled down: `fitted` draws a chart twi
 narrow rooms; a map is one drawing that sizes its own letters, in an element of class `chart-room`.
 """
 
+from portal.charts.areas import AREAS, Area
 from portal.charts.fitting import fitted
 from portal.charts.histogram import histogram
-from portal.charts.maps import world_map
+from portal.charts.maps import in_sight, world_map
 from portal.charts.shapes import Group, Line, Mark, Place, Shade
 from portal.charts.standalone import standalone, style_source
 from portal.charts.timeline import timeline
 
 __all__ = [
+    "AREAS",
+    "Area",
     "Group",
     "Line",
     "Mark",
@@ -21,6 +24,7 @@ __all__ = [
     "Shade",
     "fitted",
     "histogram",
+    "in_sight",
     "standalone",
     "style_source",
     "timeline",

@@ -59,7 +59,7 @@ def _filled(look: Look, kind: str, path: str) -> Markup:
 def _dot(look: Look, code: str, mark: Mark, view: View) -> Markup:
     shape = near().get(code)
     at = view.at(*shape.centre) if shape and code not in world() else None
-    if at is None:
+    if at is None or not view.holds(*at):
         return Markup("")
     kind = look.country(code, mark) if is_finite(mark) else "ring"
     dot = tag("circle", cx=at[0], cy=at[1], r=3.2, class_=f"state {kind}")

@@ -1,19 +1,22 @@
-"""Maps: countries in steps of colour, places as points; the world, or one country near by."""
+"""Maps: countries in steps of colour, places as points; the world, a part of it, or one country
+near by."""
 
 from collections.abc import Mapping, Sequence
 
+from portal.charts.areas import AREAS
 from portal.charts.boundaries import near
 from portal.charts.countries import draw_countries
 from portal.charts.frame import LARGE, Frame, finished, sentence
 from portal.charts.map_legend import map_legend
 from portal.charts.map_look import Look, dots
 from portal.charts.measure import wrap
-from portal.charts.outlines import near_paths, world_paths
+from portal.charts.outlines import area_paths, near_paths, world_paths
 from portal.charts.points import draw_places
+from portal.charts.projection import View
 from portal.charts.ramps import ramp_for
 from portal.charts.shapes import Mark, Place, Shade
 from portal.charts.svg import Markup, join, name_of, tag, text
-from portal.charts.views import country_view, world_view
+from portal.charts.views import area_view, country_view, world_view
 from portal.charts.words import is_finite, nothing_shown
 
 # The drawing's own units: it is scaled to the room it gets, and charts.css keeps text readable.
@@ -40,7 +43,8 @@ def world_map(
     Without `colours`, a country's colour is its value. With them (or with places that have a
     shade), all colours are one share or change, called `colour_title`, and a place's size is
     its value; what could be noise alone has none of the colours. `within` shows that country
-    alone, with all its places. `uncertainty` makes marks fainter the wider their interval is.
+    alone, with all its places, or an area of `AREAS`. `uncertainty` makes marks fainter the wider
+    their interval is.
     """
     made_of = (name, sorted(countries.items()), places, title, unit, colour_title, colour_unit)
     rest = (sorted((colours or {}).items()), diverging, within, uncertainty)
@@ -61,7 +65,7 @@ def world_map(
         frame=frame,
         unit=unit,
         # Values that are all above zero have nothing to part at zero.
-        ramp=ramp_for(values, diverging=diverging and signed, sign=sign),
+        ramp=ramp_for(values, diverging=diverging and signed, sign=sign, least=_usual(given)),
         colour_title=(colour_title or "share") if given else unit,
         colour_unit=colour_unit,
         colours=dict(colours or {}),
@@ -76,24 +80,45 @@ def world_map(
     return _drawn(look, countries, places, within)
 
 
+def in_sight(area: str, longitude: float, latitude: float) -> bool:
+    """Whether the map of an area shows that place."""
+    view = area_view(area, WIDTH)
+    at = view.at(longitude, latitude)
+    return at is not None and view.holds(*at)
+
+
+def _usual(shades: Sequence[Shade]) -> float:
+    """The half-width that half of the shades have at most."""
+    widths = sorted(one.half_width for one in shades if one.half_width is not None)
+    return widths[len(widths) // 2] if widths else 0.0
+
+
 def _largest(places: Sequence[Place]) -> float:
     return max((one.mark.value or 0.0 for one in places if is_finite(one.mark)), default=0.0)
 
 
 def _drawn(look: Look, countries: Mapping[str, Mark], places: Sequence[Place], within: str) -> str:
     frame = look.frame
-    points = [(one.longitude, one.latitude) for one in places]
-    near_by = country_view(near().get(within), points, WIDTH) if within else None
-    view = near_by or world_view(WIDTH)
-    paths = near_paths(near().values(), view) if near_by else world_paths(WIDTH)
-    land = draw_countries(look, countries, paths, view, within if near_by else "")
-    discs = draw_places(look, places, view, labels=14 if near_by else 8)
+    view, paths, home = _ground(places, within)
+    land = draw_countries(look, countries, paths, view, home)
+    discs = draw_places(look, places, view, labels=14 if within else 8)
     title, top = _heading(frame)
     stage = _stage(frame, view.width, view.height, top, [land, discs])
     keys, bottom = map_legend(look, countries.values(), places, top + view.height + 10)
     said = _description(look, countries, places)
     content = [dots(frame), title, stage, keys]
     return finished(frame, height=bottom, description=said, content=content, kind="chart chart-map")
+
+
+def _ground(places: Sequence[Place], within: str) -> tuple[View, Mapping[str, str], str]:
+    """What is seen, the outlines on it, and the country it is about, if any."""
+    if within in AREAS:
+        return area_view(within, WIDTH), area_paths(within, WIDTH), ""
+    points = [(one.longitude, one.latitude) for one in places]
+    view = country_view(near().get(within), points, WIDTH) if within else None
+    if view is None:
+        return world_view(WIDTH), world_paths(WIDTH), ""
+    return view, near_paths(near().values(), view), within
 
 
 def _stage(

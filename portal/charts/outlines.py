@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from portal.charts.boundaries import Ring, Shape, world
+from portal.charts.boundaries import Ring, Shape, near, world
 from portal.charts.projection import View
-from portal.charts.views import world_view
+from portal.charts.views import area_view, world_view
 
 # Paths are whole numbers of this part of a pixel: short to write, fine enough to zoom in.
 FINENESS = 5
@@ -15,6 +15,11 @@ FINENESS = 5
 def world_paths(width: int) -> dict[str, str]:
     view = world_view(width)
     return {code: path_of(shape.rings, view) for code, shape in world().items()}
+
+
+@lru_cache(maxsize=12)
+def area_paths(name: str, width: int) -> dict[str, str]:
+    return near_paths(near().values(), area_view(name, width))
 
 
 def near_paths(shapes: Iterable[Shape], view: View) -> dict[str, str]:

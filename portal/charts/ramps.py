@@ -38,9 +38,16 @@ class Ramp:
         return [f"{short(one)} {self.sign}".strip() for one in self.limits]
 
 
-def ramp_for(values: Sequence[float], *, diverging: bool = False, sign: str = "") -> Ramp:
-    """Even steps; steps of 1, 2, 5, 10 … where the values span more than a factor of 30."""
-    if not values or (min(values) == max(values) and not diverging):
+def ramp_for(
+    values: Sequence[float], *, diverging: bool = False, sign: str = "", least: float = 0.0
+) -> Ramp:
+    """Even steps; steps of 1, 2, 5, 10 … where the values span more than a factor of 30.
+
+    No even step is smaller than `least`, the usual half-width: colours part nothing that noise
+    could have parted.
+    """
+    # The half-width of a difference is that of both numbers together.
+    if not values or (max(values) - min(values) <= 1.5 * least and not diverging):
         return Ramp((), diverging, sign)
     if diverging:
         sizes = sorted(abs(one) for one in values)
@@ -48,7 +55,7 @@ def ramp_for(values: Sequence[float], *, diverging: bool = False, sign: str = ""
         return Ramp(_around_zero(sizes[math.ceil(0.95 * len(sizes)) - 1]), True, sign)
     low, high = min(values), max(values)
     wide = low > 0 and high / low > 30
-    return Ramp(_growing(low, high) if wide else _even(low, high), False, sign)
+    return Ramp(_growing(low, high) if wide else _even(low, high, least), False, sign)
 
 
 def _around_zero(most: float) -> tuple[float, ...]:
@@ -56,8 +63,8 @@ def _around_zero(most: float) -> tuple[float, ...]:
     return tuple(step * count for count in (-3, -2, -1, 1, 2, 3))
 
 
-def _even(low: float, high: float) -> tuple[float, ...]:
-    step = nice_step((high - low) / (STEPS - 0.5))
+def _even(low: float, high: float, least: float) -> tuple[float, ...]:
+    step = nice_step(max((high - low) / (STEPS - 0.5), least))
     first = math.floor(low / step) + 1
     limits = [step * index for index in range(first, first + STEPS - 1)]
     return tuple(one for one in limits if low < one <= high)

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
+from portal.charts.areas import AREAS
 from portal.charts.boundaries import Point, Ring, Shape, box, extent
 from portal.charts.projection import View, azimuthal, equal_earth
 
@@ -22,14 +24,21 @@ def world_view(width: float) -> View:
     return View(equal_earth, -edge, top, scale, width, (bottom - top) * scale)
 
 
+@lru_cache(maxsize=12)
+def area_view(name: str, width: float) -> View:
+    return _around(AREAS[name].edge, width)
+
+
 def country_view(shape: Shape | None, points: Sequence[Point], width: float) -> View | None:
     """Around all points and the rings they lie on; None where there is neither."""
     rings = _rings(shape, points) if shape else []
     held = [*(point for ring in rings for point in ring), *points]
-    if not held:
-        return None
-    project = azimuthal(_middle(held))
-    seen = [one for one in (project(*point) for point in held) if one]
+    return _around(held, width) if held else None
+
+
+def _around(points: Sequence[Point], width: float) -> View:
+    project = azimuthal(_middle(points))
+    seen = [one for one in (project(*point) for point in points) if one]
     xs, ys = zip(*seen, strict=True)
     middle_x, middle_y = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
     across = max(max(xs) - min(xs), _LEAST) * 1.12

@@ -1,93 +1,39 @@
 """A release as a map: countries by their shade, places by the size of a point.
 
 Both can be coloured by a share (of the same place's sum over the keys that are held, such as
-cycling among all activities) or by the change since the window before. A change that could be
-noise alone has no colour.
+cycling among all activities), by the amount per inhabitant or by the change since the window
+before. A change that could be noise alone has no colour. A map shows the world, a continent, or a
+country with all its places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from aggregation.errors import Problem
-from portal.charts import Mark, Place, Shade, world_map
-from portal.releases.browsing.change import Change
-from portal.releases.browsing.choosing import field_name, held_values, one_of
-from portal.releases.browsing.measuring import share
+from portal.charts import AREAS, Area, Place, in_sight, world_map
+from portal.releases.browsing.charting import PER_INHABITANT_WARNING
+from portal.releases.browsing.choosing import compared_key
+from portal.releases.browsing.map_spots import Spot, alike, ordered, told_changes, told_spread
+from portal.releases.browsing.map_view import COLOURS, WORLD, MapView
+from portal.releases.browsing.measuring import PER, per_inhabitant
+from portal.releases.browsing.ranking import ranking
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import EVERYTHING, Number, Where
-from portal.streams import geography
+from portal.releases.reasons import listed
 from portal.streams import selectors as streams
+from portal.streams.gazetteer import gazetteer
 
-COLOURS: Final = {"": "one colour", "share": "share", "change": "change since the window before"}
+__all__ = ["COLOURS", "Map", "MapView", "map_of", "ordered"]
+
 # More points than this make a map slow, and nobody can tell them apart.
 MOST_PLACES: Final = 2_000
-
-
-@dataclass(frozen=True)
-class MapView:
-    metric: str
-    where: Mapping[str, str] = field(default_factory=dict)
-    # A country to look into, by its code; empty for the world.
-    within: str = ""
-    colour: str = ""
-    uncertainty: bool = False
-
-    @classmethod
-    def parse(cls, asked: Mapping[str, str], tables: Tables) -> MapView:
-        where = held_values(asked, tables, but={tables.region_key, tables.country_key})
-        codes = [one.code for one in streams.countries()]
-        return cls(
-            metric=one_of(asked.get("metric", ""), tables.metrics, "metric", tables.metrics[0]),
-            where=where,
-            within=one_of(asked.get("within", "").upper(), codes, "country", ""),
-            colour=one_of(asked.get("colour", ""), tuple(COLOURS), "colour", ""),
-            uncertainty=asked.get("uncertainty") == "1",
-        )
-
-    @property
-    def query(self) -> str:
-        held = {field_name(key): value for key, value in self.where.items()}
-        said = {"metric": self.metric, **held, "within": self.within, "colour": self.colour}
-        said["uncertainty"] = "1" if self.uncertainty else ""
-        return urlencode({name: value for name, value in said.items() if value})
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A place or country of the map, as its table says it."""
-
-    id: str
-    name: str
-    number: Number
-    suppressed: str
-    href: str
-    place: geography.Place | None = None
-    # What its colour is about: a share in percent, or the number of the window before.
-    share: Number | None = None
-    before: Number | None = None
-
-    @property
-    def change(self) -> Change | None:
-        return Change.between(self.before, self.number) if self.before else None
-
-    @property
-    def shade(self) -> Shade | None:
-        """Nothing where it is not known. A change is in percent of the number before, and so is
-        the interval of the difference."""
-        if self.share is not None and self.share.value is not None:
-            return Shade(self.share.value, self.share.half_width)
-        change = self.change
-        if change is None or change.percent is None or not (self.before and self.before.value):
-            return None
-        width = 100 * change.half_width / self.before.value
-        return Shade(change.percent, width, is_noise=not change.is_clear)
 
 
 @dataclass(frozen=True)
@@ -97,6 +43,32 @@ class Map:
     unit: str
     countries: tuple[Spot, ...]
     places: tuple[Spot, ...]
+    # Those that have a number to show.
+    areas: tuple[str, ...]
+
+    @property
+    def seen(self) -> str:
+        """What the drawing shows: what was asked for, or the one area that has all numbers."""
+        if self.view.within:
+            return self.view.within
+        return self.areas[0] if len(self.areas) == 1 else WORLD
+
+    @property
+    def looks(self) -> list[tuple[str, str, bool]]:
+        """The areas that can be looked at: name, address, and whether it is this one."""
+        known = {WORLD: "World", **{one: AREAS[one].name for one in self.areas}}
+        return [
+            (name, f"?{self.view.but(within=one).query}", one == self.seen)
+            for one, name in known.items()
+        ]
+
+    @property
+    def all_areas(self) -> Mapping[str, Area]:
+        return AREAS
+
+    @property
+    def is_shown(self) -> bool:
+        return any(one.number.value is not None for one in (*self.countries, *self.places))
 
     @property
     def spots(self) -> tuple[Spot, ...]:
@@ -111,16 +83,22 @@ class Map:
     @property
     def colour_title(self) -> str:
         """What colours say, for the legend and the table."""
-        titles = {"share": "Share in %", "change": "Change since the window before"}
+        titles = {
+            "share": "Share in %",
+            "person": f"{self.unit or self.view.metric} per {PER:,} inhabitants",
+            "change": "Change since the window before",
+        }
         return titles.get(self.view.colour, "")
 
     @property
     def told(self) -> str:
-        """What the colours come to, in a sentence; or why there are none."""
-        if self.view.colour == "share" and not self.view.where:
-            return "A share is that of one value, such as cycling: choose one to colour by it."
+        """What the colours come to; or why there are none."""
+        if self.view.colour == "share":
+            return _told_shares(self)
         if self.view.colour == "change":
-            return _told_changes(self.spots)
+            return told_changes(self.spots)
+        if self.view.colour == "person":
+            return f"{PER_INHABITANT_WARNING} Countries have no colour: inhabitants are of places."
         return ""
 
     @property
@@ -130,21 +108,32 @@ class Map:
     def svg(self, *, heading: bool = True) -> str:
         view = self.view
         return world_map(
-            {one.id: _mark(one) for one in self.countries},
+            {one.id: one.mark for one in self.countries},
             [
-                Place(one.name, one.place.latitude, one.place.longitude, _mark(one), one.shade)
+                Place(one.name, one.place.latitude, one.place.longitude, one.mark, one.shade)
                 for one in self.places
                 if one.place
             ],
             title=self.title,
             unit=self.unit,
             colour_title=self.colour_title,
+            colour_unit="" if view.colour == "person" else "%",
             colours={one.id: one.shade for one in self.countries if one.shade is not None},
             diverging=view.colour == "change",
-            within=view.within,
+            within=self.seen if self.seen != WORLD else "",
             uncertainty=view.uncertainty,
             heading=heading,
         )
+
+
+def _told_shares(found: Map) -> str:
+    if not found.view.where:
+        return "A share is that of one value, such as cycling: choose one to colour by it."
+    if not found.is_shaded:
+        return "Noise drowns the sums that shares would be of, so there is no share to colour by."
+    among = next((spot.among for spot in found.spots if spot.among), ())
+    words = f"The sum over all is not shown: these are shares of {listed(among)} together."
+    return " ".join(filter(None, [words if among else "", told_spread(found.spots)]))
 
 
 def map_of(view: MapView, tables: Tables, before: Tables | None) -> Map:
@@ -166,21 +155,48 @@ class _Mapping:
         held = ", ".join(tables.name_of(key)(value) for key, value in view.where.items())
         title = f"{spoken(view.metric, unit).capitalize()} by place"
         names = {one.code: one.name for one in streams.countries()}
-        if view.within:
-            title += f" in {names[view.within]}"
+        if view.country:
+            title += f" in {names[view.country]}"
+        elif view.area:
+            title += f" in {AREAS[view.area].name}"
+        countries, places = self._countries(names), self._places()
         return Map(
             view=view,
             title=title + (f" ({held})" if held else ""),
             unit=unit,
-            countries=tuple(self._countries(names)),
-            places=tuple(self._places()),
+            countries=tuple(alike(countries, places)),
+            places=tuple(places),
+            areas=tuple(self._areas()),
         )
+
+    def _areas(self) -> list[str]:
+        """Where the largest numbers of the whole world are, in the order of areas."""
+        key = self.tables.region_key or self.tables.country_key
+        rows = self._numbers(self.tables, key, EVERYTHING, self.view.where)
+        ids = [one for one, number, _ in rows if number.value is not None]
+        known = gazetteer().places
+        at = {known[one].country if one in known else one for one in ids}
+        found = {continent for code, continent in self._continents.items() if code in at}
+        return [name for name, area in AREAS.items() if area.continent in found]
+
+    @cached_property
+    def _continents(self) -> dict[str, str]:
+        return {one.code: one.continent for one in streams.countries()}
+
+    def _codes(self) -> list[str]:
+        """Of the countries that are looked at, unless it is the world."""
+        view = self.view
+        if view.area:
+            continent = AREAS[view.area].continent
+            return [code for code, one in self._continents.items() if one == continent]
+        return [view.country] if view.country else []
 
     def _countries(self, names: Mapping[str, str]) -> list[Spot]:
         key = self.tables.country_key
         if not key:
             return []
-        only = {key: [self.view.within]} if self.view.within else EVERYTHING
+        near_by = self.view.area or self.view.country
+        only = {key: self._codes()} if near_by else EVERYTHING
         rows = self._numbers(self.tables, key, only, self.view.where)
         found = [
             Spot(code, names.get(code, code), number, why, reverse("country", args=[code]))
@@ -193,9 +209,11 @@ class _Mapping:
         if not key:
             return []
         only: Where = EVERYTHING
-        if self.view.within:
-            there = streams.places_matching("", country=self.view.within, limit=MOST_PLACES)
+        if self.view.country:
+            there = streams.places_matching("", country=self.view.country, limit=MOST_PLACES)
             only = {key: [str(place.geonameid) for place in there]}
+        elif self.view.area:
+            only = {key: self._in_sight(self.view.area)}
         rows = self._numbers(self.tables, key, only, self.view.where)
         places = {str(p.geonameid): p for p in streams.places_of([one for one, _, _ in rows])}
         found = [
@@ -205,15 +223,25 @@ class _Mapping:
         ]
         return self._coloured(key, found)
 
+    def _in_sight(self, area: str) -> list[str]:
+        """Places of its countries that its map shows: some countries reach far beyond."""
+        codes = set(self._codes())
+        return [
+            one
+            for one, place in gazetteer().places.items()
+            if place.country in codes and in_sight(area, place.longitude, place.latitude)
+        ]
+
     def _numbers(
         self, tables: Tables, key: str, only: Where, held: Mapping[str, str]
     ) -> list[tuple[str, Number, str]]:
-        """Each value of the key with its number. Of the world's places only those that show."""
+        """Each value of the key with its number. Of places only those that show, unless they are
+        those of one country."""
         layout, rows = tables.rows(
             [key, *held],
             self.view.metric,
             where={**only, **{name: [value] for name, value in held.items()}},
-            shown_only=key == tables.region_key and not only,
+            shown_only=key == tables.region_key and not self.view.country,
             sort=self.view.metric,
             count=MOST_PLACES,
         )
@@ -226,19 +254,25 @@ class _Mapping:
         only: Where = {key: [spot.id for spot in spots]}
         if self.view.colour == "share":
             return self._with_shares(key, spots, only)
+        if self.view.colour == "person":
+            self.tables.needs_sum(self.view.metric)
+            return [replace(spot, measure=per_inhabitant(spot.number, spot.id)) for spot in spots]
         if self.view.colour == "change":
             return self._with_changes(key, spots, only)
         return spots
 
     def _with_shares(self, key: str, spots: list[Spot], only: Where) -> list[Spot]:
-        if not self.view.where:
+        of = compared_key(key, self.view.where, self.tables)
+        if not of or not spots:
             return spots
         self.tables.needs_sum(self.view.metric)
-        whole = {one: number for one, number, _ in self._numbers(self.tables, key, only, {})}
-        return [
-            replace(spot, share=share(spot.number, whole[spot.id])) if spot.id in whole else spot
-            for spot in spots
-        ]
+        where = {**only, **{name: [value] for name, value in self.view.where.items()}}
+        ranked = ranking(
+            self.tables, self.view.metric, by=key, key=of, where=where, count=MOST_PLACES
+        )
+        among = tuple(self.tables.name_of(of)(one) for one in ranked.among)
+        shares = ranked.shares
+        return [replace(spot, measure=shares.get(spot.id), among=among) for spot in spots]
 
     def _with_changes(self, key: str, spots: list[Spot], only: Where) -> list[Spot]:
         before, held = self.before, self.view.where
@@ -248,28 +282,3 @@ class _Mapping:
         return [
             replace(spot, before=earlier[spot.id]) if spot.id in earlier else spot for spot in spots
         ]
-
-
-def _told_changes(spots: Sequence[Spot]) -> str:
-    changes = [spot.change for spot in spots if spot.number.value is not None]
-    known = [change for change in changes if change is not None]
-    if not known:
-        return "Nothing of the window before is shown here, so there is no change to colour by."
-    more, less, same = (
-        sum(change.direction == one for change in known) for one in ("more", "less", "same")
-    )
-    words = (
-        f"Of {len(changes):,} that are shown, {more:,} grew and {less:,} shrank by more than the "
-        f"noise; {same:,} changed within the noise"
-    )
-    missing = len(changes) - len(known)
-    return f"{words}; {missing:,} had nothing shown before." if missing else f"{words}."
-
-
-def _mark(spot: Spot) -> Mark:
-    return Mark(spot.number.value, spot.number.half_width, note=spot.suppressed, href=spot.href)
-
-
-def ordered(spots: Sequence[Spot]) -> list[Spot]:
-    """For the table: the largest first, then what is not shown."""
-    return sorted(spots, key=lambda s: (s.number.value is None, -(s.number.value or 0), s.name))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from portal.charts import Mark, Place, Shade, world_map
+from portal.charts import AREAS, Mark, Place, Shade, in_sight, world_map
 from portal.charts.boundaries import near, world
 from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
@@ -144,6 +144,18 @@ def test_near_by_a_country_it_is_the_ground_and_its_number_is_told() -> None:
 def test_a_country_without_an_outline_is_shown_by_its_places() -> None:
     svg = world_map({}, [Place("Fakaofo", -9.38, -171.2, Mark(5.0, 1.0))], within="TK", **ABOUT)
     assert len(circles(svg, "point")) == 1
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_a_continent_can_be_seen_from_nearer_by_than_the_world(area: str) -> None:
+    west, south, east, north = AREAS[area].box
+    there = Place("there", (south + north) / 2, (west + east) / 2, Mark(5.0, 1.0))
+    away = Place("away", -(south + north) / 2 - 10, (west + east) / 2 + 150, Mark(5.0, 1.0))
+    svg = world_map({"FR": Mark(1.0)}, [there, away], within=area, **ABOUT)
+    assert len(circles(svg, "point")) == 1
+    assert in_sight(area, there.longitude, there.latitude)
+    assert not in_sight(area, away.longitude, away.latitude)
+    assert len(svg.encode()) < 200_000
 
 
 def test_an_unknown_country_is_the_world() -> None:

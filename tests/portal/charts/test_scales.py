@@ -54,6 +54,11 @@ def test_growing_steps_have_limits_that_can_be_written(values: list[float]) -> N
     assert len(set(ramp.words)) == len(ramp.words) or max(values) < 30 * min(values)
 
 
+def test_colours_part_nothing_that_noise_could_have_parted() -> None:
+    assert ramp_for([28.6, 32.0, 34.5], least=5.0).limits == ()
+    assert ramp_for([10.0, 32.0, 58.0], least=6.0).limits == (20.0, 30.0, 40.0, 50.0)
+
+
 def test_no_change_is_in_the_middle_of_a_diverging_ramp() -> None:
     ramp = ramp_for([-10.0, 2.0, 30.0], diverging=True, sign="%")
     assert ramp.colour(0.0) == "d4"
