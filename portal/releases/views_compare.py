@@ -1,5 +1,6 @@
 """Comparing two windows, or two places, of one task: row by row, with what is more than noise."""
 
+from collections import Counter
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -8,15 +9,25 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from portal.releases.browsing.choosing import one_of, region_of, usual_key
-from portal.releases.browsing.comparing import Side, compare
-from portal.releases.browsing.history import before, latest, rendered, tasks_with_files
+from portal.releases.browsing.comparing import (
+    Comparison,
+    Side,
+    best_comparison,
+    places_to_compare,
+)
+from portal.releases.browsing.history import rendered, tasks_with_files
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
+from portal.releases.browsing.units import label
 from portal.releases.models import Release
+from portal.releases.reasons import listed
 from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
+
+# As many windows as can be chosen from, and places that are named.
+_MOST_WINDOWS, _MOST_OFFERS = 104, 8
 
 
 @require_safe
@@ -33,40 +44,108 @@ def compare_releases(request: HttpRequest) -> HttpResponseBase:
 
 
 def _compared(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
-    task = one_of(request.GET.get("task", ""), tasks, "task", tasks[0])
+    """What is asked for; of what is not, something that shows."""
+    asked = request.GET
+    task = one_of(asked.get("task", ""), tasks, "task", _usual_task(request, tasks))
     rows = rendered(request.user).filter(window__task__name=task).order_by("-window__start")
-    windows = {one.window.window: one for one in rows[:104]}
-    first = _release(request, "window", windows, latest(request.user, task))
-    usual = before(request.user, first) or first
-    second = _release(request, "with_window", windows, usual)
-    if request.GET.get("with_place") and not request.GET.get("with_window"):
+    windows = {one.window.window: one for one in rows[:_MOST_WINDOWS]}
+    first = _release(request, "window", windows, next(iter(windows.values()), None))
+    second = _release(request, "with_window", windows, _before(first, windows))
+    if asked.get("with_place") and not asked.get("with_window"):
         second = first
-    now, then = Tables(Shown(first)), Tables(Shown(second))
-    metric = one_of(request.GET.get("metric", ""), now.metrics, "metric", now.metrics[0])
-    if metric not in then.metrics:
-        raise Problem(f"The earlier release has no {metric}: its task was another then.")
-    places = [_subject(request.GET.get(name, "")) for name in ("place", "with_place")]
-    if places[0] and not places[1]:
-        places[1] = places[0]
-    by = usual_key(now)
-    sides = [_side(tables, one) for tables, one in zip((now, then), places, strict=True)]
-    shares = request.GET.get("shares") == "1"
-    found = compare(*sides, metric=metric, by=by, values=now.domain(by), shares=shares)
-    title = f"{sides[0].label} and {sides[1].label}"
     return {
         "task": task,
         "windows": [(key, one.window.as_window().label) for key, one in windows.items()],
         "first": first,
         "second": second,
+        "took_part": _who(request, first, second),
+        **_sides_of(request, Tables(Shown(first)), Tables(Shown(second))),
+    }
+
+
+def _sides_of(request: HttpRequest, now: Tables, then: Tables) -> dict[str, Any]:
+    metrics, by, shares = _metrics(request, now, then), usual_key(now), _is_shares(request)
+    best = places_to_compare(now, then, metric=metrics[0], by=by)
+    places = [_subject(request.GET.get(name, "")) for name in ("place", "with_place")]
+    if places[0] and not places[1]:
+        places[1] = places[0]
+
+    def compared(places: list[Subject | None]) -> Comparison:
+        sides = [_side(tables, one) for tables, one in zip((now, then), places, strict=True)]
+        return best_comparison(*sides, metrics=metrics, by=by, shares=shares)
+
+    found, is_one_window = compared(places), now.shown.release == then.shown.release
+    chosen_for_them = ""
+    if not any(places) and (is_one_window or not found.is_known):
+        places = _best_places(best, is_one_window=is_one_window)
+        chosen_for_them = _why_places(places, is_one_window=is_one_window)
+        found = compared(places)
+    return {
         "places": places,
-        "metrics": now.metrics,
-        "metric": metric,
         "has_places": bool(now.region_key or now.country_key),
+        "metrics": now.labels,
+        "metric": found.metric,
         "shares": shares,
         "found": found,
-        "title": title,
-        "took_part": _who(request, first, second),
+        "title": f"{found.name}: {found.sides[0].label} and {found.sides[1].label}",
+        "chosen_for_them": chosen_for_them,
+        "offers": _offers(best),
     }
+
+
+def _is_shares(request: HttpRequest) -> bool:
+    return request.GET.get("shares") == "1"
+
+
+def _usual_task(request: HttpRequest, tasks: list[str]) -> str:
+    """The one released last that has two windows to compare."""
+    names = rendered(request.user).values_list("window__task__name", flat=True)
+    counts = Counter(names.order_by())
+    return next((task for task in tasks if counts[task] > 1), tasks[0])
+
+
+def _before(release: Release, windows: dict[str, Release]) -> Release:
+    """The next older one; of the oldest, itself."""
+    older = (one for one in windows.values() if one.window.start < release.window.start)
+    return next(older, release)
+
+
+def _metrics(request: HttpRequest, now: Tables, then: Tables) -> list[str]:
+    """The one that is asked for, or all that can be compared."""
+    asked = one_of(request.GET.get("metric", ""), now.metrics, "metric", "")
+    if asked and asked not in then.metrics:
+        name = label(asked, now.unit(asked))
+        raise Problem(f"The earlier release has no {name}: its task was another then.")
+    known = [one for one in now.metrics if one in then.metrics]
+    known = [one for one in known if not (_is_shares(request) and now.is_ratio(one))]
+    if not known and not asked:
+        raise Problem("The two releases have no number in common.", hint="Choose another window.")
+    return [asked] if asked else known
+
+
+def _best_places(best: list[str], *, is_one_window: bool) -> list[Subject | None]:
+    """The place with most to show, in both windows; of one window, two places."""
+    chosen = [_subject(value) for value in best[: 2 if is_one_window else 1]]
+    return [chosen[0], chosen[-1]] if chosen else [None, None]
+
+
+def _why_places(places: list[Subject | None], *, is_one_window: bool) -> str:
+    """What is shown though nobody chose it, or what could be chosen."""
+    names = listed([one.name for one in dict.fromkeys(places) if one])
+    if places[0] is None:
+        return "Nothing here can be compared. Choose another window, another task, or a place."
+    if is_one_window:
+        return f"There is one window so far, so this compares places in it: {names}."
+    return (
+        f"Over all places together noise drowns the sums, so this is {names}, which has most to "
+        "show. Any other place can be chosen."
+    )
+
+
+def _offers(best: list[str]) -> list[tuple[str, str]]:
+    """Places with something to compare, with their ids."""
+    subjects = [(_subject(value), value) for value in best[:_MOST_OFFERS]]
+    return [(one.name, value) for one, value in subjects if one]
 
 
 def _who(request: HttpRequest, first: Release, second: Release) -> str:

@@ -11,7 +11,7 @@ from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.browsing.units import counted
+from portal.releases.browsing.units import counted, spoken
 from portal.releases.reading import Number
 
 # Rows that a sentence names.
@@ -69,9 +69,13 @@ class Comparison:
         return histogram(groups, series, title=title, unit=self.unit, width=width, heading=False)
 
     @property
+    def known(self) -> int:
+        """How many rows are shown on both sides."""
+        return sum(row.change is not None for row in self.rows)
+
+    @property
     def is_known(self) -> bool:
-        """Whether any row is shown on both sides."""
-        return any(row.change for row in self.rows)
+        return self.known > 0
 
     @property
     def sentence(self) -> str:
@@ -97,8 +101,34 @@ class Comparison:
         return f"{name} ({words.difference(change, self.noun)})"
 
     @property
+    def name(self) -> str:
+        """Of the metric, at the beginning of a sentence."""
+        name = spoken(self.metric, self.sides[0].tables.unit(self.metric))
+        return f"Shares of {name}" if self.unit == "%" else name.capitalize()
+
+    @property
     def noun(self) -> str:
         return counted(self.metric, self.unit)
+
+
+def best_comparison(
+    first: Side, second: Side, *, metrics: Sequence[str], by: str, shares: bool = False
+) -> Comparison:
+    """Of the metric with most rows that are shown on both sides; the first where none has more."""
+    values = first.tables.domain(by)
+    made = (
+        compare(first, second, metric=one, by=by, values=values, shares=shares) for one in metrics
+    )
+    return max(made, key=lambda one: one.known)
+
+
+def places_to_compare(first: Tables, second: Tables, *, metric: str, by: str) -> list[str]:
+    """Values of the places' key with rows by this one in both, those of most rows first."""
+    key = first.region_key or first.country_key
+    if not key or by in (first.region_key, first.country_key) or not second.has(metric, [key, by]):
+        return []
+    then = set(second.shown_by([key, by], metric, key))
+    return [place for place in first.shown_by([key, by], metric, key) if place in then]
 
 
 def compare(

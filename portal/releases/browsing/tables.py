@@ -12,7 +12,7 @@ from aggregation.release.emissions import COLUMN as EMISSIONS
 from aggregation.release.publish import PREFIX
 from aggregation.release.render import file_name
 from aggregation.release.tables import published_columns
-from portal.releases.browsing.units import unit_of
+from portal.releases.browsing.units import label, unit_of
 from portal.releases.files import TableFile
 from portal.releases.grouping import COUNTRY
 from portal.releases.querying import ask, quoted
@@ -82,6 +82,11 @@ class Tables:
     def has(self, metric: str, keys: Iterable[str]) -> bool:
         """Whether it can be asked for by these keys: an earlier revision had its own."""
         return metric in self.metrics and set(keys) <= set(self.keys)
+
+    @property
+    def labels(self) -> list[tuple[str, str]]:
+        """Metrics to choose from, each with its name in plain words."""
+        return [(metric, label(metric, self.unit(metric))) for metric in self.metrics]
 
     def unit(self, metric: str) -> str:
         return unit_of(metric, self.shown.config.streams)
