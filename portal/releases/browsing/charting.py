@@ -8,7 +8,14 @@ from functools import cached_property
 
 from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View, compared_key
-from portal.releases.browsing.measuring import PER, added, per_inhabitant, share
+from portal.releases.browsing.measuring import (
+    PER,
+    added,
+    per_inhabitant,
+    share,
+    share_beside,
+    without,
+)
 from portal.releases.browsing.ranking import Ranking, ranking
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import counted, label, spoken
@@ -59,8 +66,6 @@ class Chart:
     lines: tuple[tuple[Line, ...], ...]
     # Rows that have a number but are not among these.
     left_out: int
-    # What its numbers count, to stand behind one: `km`, `trips`, `%`.
-    noun: str
     # What shares are of, where that is not the sum over all rows; else empty.
     remark: str
     # What a ranking would be read wrongly without; else empty.
@@ -119,7 +124,7 @@ class Chart:
         """Of the column of numbers in its table."""
         if self.view.measure == "share":
             return "share (%)"
-        return self.noun if self.view.measure == "person" else label(self.view.metric, self.unit)
+        return self.unit if self.view.measure == "person" else label(self.view.metric, self.unit)
 
     @property
     def is_empty(self) -> bool:
@@ -153,7 +158,6 @@ class _Charting:
             series=tuple(name(one) for one in series) or (self._title(),),
             lines=lines,
             left_out=max(0, self.known - len(firsts)) if view.by else 0,
-            noun=self._unit() or counted(view.metric, ""),
             remark=self._remark(),
             warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
             is_ranked=self.ranked is not None,
@@ -271,31 +275,35 @@ class _Charting:
         if self.view.measure == "share":
             if self.ranked:
                 return self.ranked.shares[first]
-            return share(number, self.firsts[first].number if self.view.second else self._whole)
+            if self.view.second:
+                return share(number, self.firsts[first].number)
+            return share(number, self._whole) if self._whole else self._among_shown(first, number)
         if self.view.measure == "person":
             place = first if self._is_place else self.view.where[self.tables.region_key]
             return per_inhabitant(number, place)
         return number
 
     @cached_property
-    def _whole(self) -> Number:
+    def _whole(self) -> Number | None:
         """The sum over all values of the first key; of a country's places, their country's.
-
-        Where that is not shown, the sum of those that are.
-        """
+        Nothing where it is not shown."""
         found = self.tables.one(self.view.metric, self.view.where)
-        return found.number if found and found.number.value is not None else self._sum_of_shown
+        return found.number if found and found.number.value is not None else None
+
+    def _among_shown(self, first: str, number: Number) -> Number:
+        """The share of what is shown; of one row alone there is nothing to say."""
+        rest = [one for value, one in self._shown.items() if value != first]
+        return share_beside(number, added(rest)) if rest else without(number)
 
     @cached_property
-    def _sum_of_shown(self) -> Number:
-        """Of one row alone there is nothing to say."""
+    def _shown(self) -> dict[str, Number]:
+        """All numbers that are shown, also beyond those that are drawn."""
         metric = self.view.metric
         layout, rows = self.tables.rows(
             self.keys, metric, where=self.held, shown_only=True, count=self.known
         )
-        numbers = [pick(layout, row, metric) for row in rows]
-        nothing = Number(metric, None, None, None, None, None, ())
-        return added(numbers) if len(numbers) > 1 else nothing
+        at = layout.keys.index(self.view.by) if self.view.by else 0
+        return {str(row.keys[at]): pick(layout, row, metric) for row in rows if row.keys}
 
     def _names(self, key: str) -> Named:
         return self.tables.name_of(key)
@@ -327,9 +335,8 @@ class _Charting:
                 f"So this is what {name} is of {self._among(ranked)} together, which are shown "
                 "in each of them."
             )
-        plain_share = view.measure == "share" and not view.second and not ranked
-        is_partial = plain_share and self._whole is self._sum_of_shown
-        return _OF_WHAT_IS_SHOWN if is_partial and self.known else ""
+        is_of_all = view.measure != "share" or view.second or ranked or self._whole
+        return _OF_WHAT_IS_SHOWN if not is_of_all and self.known > 1 else ""
 
     def _coverage(self) -> str:
         """Where places are ranked, those without a number are no part of it."""
@@ -348,12 +355,11 @@ class _Charting:
         return f"{self.known:,} of {among:,} {what} are ranked here. The others are not, as {why}."
 
     def _unit(self) -> str:
-        unit = self.tables.unit(self.view.metric)
+        """What its numbers count, to stand behind one: `km`, `trips`, `%`."""
+        unit = counted(self.view.metric, self.tables.unit(self.view.metric))
         if self.view.measure == "share":
             return "%"
-        if self.view.measure == "person":
-            return f"{counted(self.view.metric, unit)} per {PER:,} inhabitants"
-        return unit
+        return f"{unit} per {PER:,} inhabitants" if self.view.measure == "person" else unit
 
 
 def _mark(line: Line) -> Mark:

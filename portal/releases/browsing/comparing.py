@@ -66,12 +66,13 @@ class Comparison:
         ]
         series = [side.label for side in self.sides]
         title = " and ".join(series)
-        return histogram(groups, series, title=title, unit=self.unit, width=width, heading=False)
+        return histogram(groups, series, title=title, unit=self.noun, width=width, heading=False)
 
     @property
     def known(self) -> int:
-        """How many rows are shown on both sides."""
-        return sum(row.change is not None for row in self.rows)
+        """How many rows are shown on both sides, but for those that a factor of 0 left without
+        noise, and without anything to tell."""
+        return sum(bool(row.change and row.change.half_width) for row in self.rows)
 
     @property
     def is_known(self) -> bool:
@@ -90,7 +91,8 @@ class Comparison:
         if clear:
             named = ", ".join(self._told(name, one) for name, one in clear[:_MOST_NAMED])
             rest = f", and {len(clear) - _MOST_NAMED} more" if len(clear) > _MOST_NAMED else ""
-            return f"Clearly different: {named}{rest}. Else nothing is, or it is not shown."
+            left = "Everything else is within the noise, or not shown."
+            return f"Clearly different: {named}{rest}. {left}"
         name, nearest = max(known, key=lambda pair: _nearness(pair[1]))
         return (
             "Nothing differs by more than the noise. What comes nearest is "

@@ -87,17 +87,20 @@ def caveat(view: View, tables: Tables) -> Caveat | None:
 
 
 def _first(chart: Chart, line: Line, following: Line | None) -> str:
-    name, amount = chart.labels[0], words.amount(line.number, chart.noun)
+    name, amount = chart.labels[0], words.amount(line.number, chart.unit)
+    name = f"{name[:1].upper()}{name[1:]}"
+    is_share = chart.view.measure == "share"
     if following is None:
         return f"{name} is the only one whose number is shown, with {amount}."
     said = f"{name} comes first with {amount}, then {following.names[0]} with "
-    said += f"{words.amount(following.number)}."
+    said += f"{words.amount(following.number, '%' if is_share else '')}."
     # Of one whole, what one part loses another may have won.
-    opposed = chart.view.measure == "share" and not chart.is_ranked
+    opposed = is_share and not chart.is_ranked
     difference = Change.between(following.number, line.number, opposed=opposed)
     if difference is None:
         return said
-    between = f"{said} The difference between the two, {words.distance(difference)},"
+    told = words.distance(difference, "percentage points" if is_share else "")
+    between = f"{said} The difference between the two, {told},"
     if difference.is_clear:
         return f"{between} is larger than the noise."
     return f"{between} is within the noise: either may be first."
@@ -124,4 +127,4 @@ def _since(
     than = earlier_period(tables.shown.release)
     if change is None:
         return None, f"Of {than} the number for {name} is not shown: there is no comparison."
-    return change, f"For {name} that is {words.compared(change, than, chart.noun)}."
+    return change, f"For {name} that is {words.compared(change, than, chart.unit)}."

@@ -35,9 +35,9 @@ def difference(change: Change, unit: str = "") -> str:
     return _with_width(change.difference, change.half_width, unit, signed)
 
 
-def distance(change: Change) -> str:
+def distance(change: Change, unit: str = "") -> str:
     """`410 ± 120`: how far two numbers are apart, whichever is larger."""
-    return _with_width(abs(change.difference), change.half_width, "", written)
+    return _with_width(abs(change.difference), change.half_width, unit, written)
 
 
 def compared(change: Change | None, than: str, unit: str = "") -> str:

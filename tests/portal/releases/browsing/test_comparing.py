@@ -36,11 +36,16 @@ def test_what_does_not_differ_is_told_in_numbers_too(tables):
     )
 
 
-def test_the_metric_with_most_to_show_comes_first(tables, earlier, monkeypatch):
+def test_the_metric_with_most_to_show_comes_first(tables, earlier):
     made = best_comparison(
         *sides(tables, earlier), metrics=["num_trips", "distance_km"], by="activity"
     )
     assert (made.metric, made.known) == ("num_trips", 9)
+    emitted = best_comparison(
+        *sides(tables, earlier), metrics=["co2e_kg", "num_trips"], by="activity"
+    )
+    # Walking, running and cycling emit nothing, which is nothing to compare.
+    assert emitted.metric == "num_trips"
 
 
 def test_places_to_compare_are_those_shown_in_both(tables, earlier):

@@ -6,6 +6,7 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
+from portal.releases.browsing import charting
 from portal.releases.browsing import ranking as module
 from portal.releases.browsing.best import asked_chart
 from portal.releases.browsing.charting import chart_of
@@ -155,3 +156,16 @@ def test_a_value_that_stands_alone_has_no_share(tables, monkeypatch):
     monkeypatch.setattr(module._Ranking, "_common", lambda _: ["cycling"])
     assert chart(f"{CYCLING}&measure=share", tables).is_empty
     assert asked_chart(QueryDict(CYCLING), tables).view.measure == "amount"
+
+
+def test_where_the_sum_of_all_rows_is_not_shown_shares_are_of_those_that_are(tables, monkeypatch):
+    query = "metric=distance_km&by=activity&measure=share"
+    of_all = chart(query, tables)
+    monkeypatch.setattr(charting._Charting, "_whole", None)
+    of_shown = chart(query, tables)
+    assert "shares of the rows that are" in of_shown.remark
+    assert not of_all.remark
+    # All nine are shown, so that both are the same.
+    for (one,), (other,) in zip(of_all.lines, of_shown.lines, strict=True):
+        assert other.number.value == pytest.approx(one.number.value)
+        assert other.number.half_width <= one.number.half_width
