@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import sign_in
-from tests.browser.test_releases import address, looks_right
+from tests.browser.conftest import axe_clean, fits, sign_in
+from tests.browser.test_releases import PHONE, address, looks_right
 from tests.parts import Site
 
 __all__ = ["address"]
@@ -64,6 +64,45 @@ def test_from_the_map_to_a_country_and_on_to_a_comparison(
     looks_right(page)
 
 
+def test_on_a_phone_a_chart_stands_above_what_one_could_choose(
+    page: Page, site: Site, address: str
+) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto(f"{address}?by=activity")
+    expect(page.get_by_label("Drawn")).to_be_hidden()
+    fits(page)
+    page.get_by_text("Choose what the chart shows").click()
+    page.get_by_label("By", exact=True).select_option("country")
+    expect(page.locator("#chart h2").first).to_contain_text("country")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    expect(page.get_by_label("Drawn")).to_be_visible()
+    expect(page.get_by_text("Choose what the chart shows")).to_be_hidden()
+
+
+def test_a_table_that_is_wider_than_a_phone_scrolls_with_the_keys(
+    page: Page, site: Site, address: str
+) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto(f"{address}/map?activity=driving&within=world&colour=change")
+    fits(page)
+    table = page.locator("#map .table-wrap")
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    axe_clean(page)
+
+
+def test_a_map_is_looked_at_from_nearer_by_without_a_script(
+    page: Page, site: Site, address: str
+) -> None:
+    page.goto(f"{address}/map?activity=driving")
+    looks = page.get_by_role("navigation", name="Part of the world")
+    looks.get_by_role("link", name="World").click()
+    expect(page).to_have_url(re.compile("activity=driving.*within=world"))
+    expect(looks.get_by_role("link", name="World")).to_have_attribute("aria-current", "true")
+    expect(page.get_by_label("Where")).to_have_value("world")
+
+
 def test_emissions_follow_the_sliders(page: Page, site: Site, address: str, task: str) -> None:
     sign_in(page, "consumer")
     page.goto(f"/emissions?task={task}")
@@ -73,6 +112,7 @@ def test_emissions_follow_the_sliders(page: Page, site: Site, address: str, task
     slider.focus()
     slider.press("End")
     expect(page.locator("#scenario strong").first).to_have_text("100 %")
+    expect(page.locator("output[for=electric]")).to_have_text("100 %")
     expect(page.locator(".scenario")).to_contain_text("Scenario, not a measurement")
     expect(page).to_have_url(re.compile("electric=100"))
 

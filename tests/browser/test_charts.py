@@ -8,6 +8,7 @@ from portal.charts import (
     Line,
     Mark,
     Place,
+    Shade,
     fitted,
     histogram,
     timeline,
@@ -25,8 +26,8 @@ GROUPS = [
 LINES = [Line("Lyon", (Mark(3.0, 0.2), HIDDEN, Mark(4.0, 0.2))),
          Line("Nice", (Mark(1.0, 0.2), Mark(1.5, 0.1), Mark(2.0, 0.2)))]  # fmt: skip
 PLACES = [
-    Place("Lyon, FR", 45.75, 4.85, Mark(12.4e6, 0.3e6), 0.03),
-    Place("Nice, FR", 43.7, 7.27, Mark(3e6, 0.3e6), -0.1),
+    Place("Lyon, FR", 45.75, 4.85, Mark(12.4e6, 0.3e6), Shade(3.0, 1.0)),
+    Place("Nice, FR", 43.7, 7.27, Mark(3e6, 0.3e6), Shade(-10.0, 12.0, is_noise=True)),
     Place("Metz, FR", 49.12, 6.17, HIDDEN),
 ]
 COUNTRIES = {"FR": Mark(12e6, 1e5), "DE": HIDDEN, "BR": Mark(4e5, 1e4), "SG": Mark(2e5, 1e4)}
@@ -99,7 +100,7 @@ def test_arrow_keys_walk_from_mark_to_mark(gallery: Page) -> None:
     tip = gallery.get_by_role("status")
     visible_chart(gallery, "bars").focus()
     gallery.keyboard.press("ArrowDown")
-    expect(tip).to_have_text("Lyon, in: 12.4 ± 0.3 million km")
+    expect(tip).to_have_text("Lyon, in: 12.40 ± 0.30 million km")
     gallery.keyboard.press("ArrowDown")
     gallery.keyboard.press("ArrowDown")
     expect(tip).to_have_text("Grenoble, in: not shown: too few devices")
@@ -110,7 +111,7 @@ def test_arrow_keys_walk_from_mark_to_mark(gallery: Page) -> None:
 def test_the_pointer_shows_what_a_mark_says(gallery: Page) -> None:
     tip = gallery.get_by_role("status")
     visible_chart(gallery, "country").locator(".places .point").first.hover()
-    expect(tip).to_have_text("Lyon, FR: 12.4 ± 0.3 million km; change 3 %")
+    expect(tip).to_have_text("Lyon, FR: 12.40 ± 0.30 million km; change +3.0 ± 1.0 %")
     gallery.get_by_role("heading", name="Charts").hover()
     expect(tip).to_be_hidden()
     # What was said is still there for whoever asks next.
