@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from portal.charts.frame import Frame
 from portal.charts.ramps import Ramp
+from portal.charts.rounding import places_of, rounded
 from portal.charts.shapes import Mark, Place, Shade
 from portal.charts.svg import Markup, join, tag
 from portal.charts.words import spoken
@@ -67,8 +68,10 @@ class Look:
         """What a tooltip says of a colour: `; change +12 ± 5 %`."""
         if shade is None:
             return ""
-        sign = "+" if self.is_signed and shade.value > 0 else ""
-        words = f"{sign}{spoken(Mark(shade.value, shade.half_width), self.colour_unit)}"
+        words = spoken(Mark(shade.value, shade.half_width), self.colour_unit)
+        # What rounds to zero has no sign.
+        if self.is_signed and rounded(shade.value, places_of(shade.half_width or 0.0)) > 0:
+            words = f"+{words}"
         if self.terse:
             return f"; {words}"
         noise = f", {WITHIN_NOISE}" if shade.is_noise else ""

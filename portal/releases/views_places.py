@@ -147,8 +147,18 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "keep": urlencode(
             {"task": task, "metric": metric, **{field_name(k): v for k, v in held.items()}}
         ),
+        "map_query": urlencode(_on_the_map(told)),
         "emissions": _emissions(request, subject, task, release.window.window),
     }
+
+
+def _on_the_map(told: Told) -> dict[str, str]:
+    """The same on the map of its country; where the sum is not shown, its largest part."""
+    held, time = dict(told.held), told.over_time
+    if time.is_apart:
+        held[time.key] = next(iter(time.lines))
+    named = {field_name(key): value for key, value in held.items()}
+    return {"metric": told.metric, **named, "within": told.subject.country}
 
 
 def _emissions(request: HttpRequest, subject: Subject, task: str, window: str) -> str:

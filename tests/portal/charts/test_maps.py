@@ -77,6 +77,12 @@ def test_colours_are_shares_or_changes_once_they_are_given() -> None:
     assert "d2" in circles(svg, "point")[0]["class"]
 
 
+@pytest.mark.parametrize(("value", "said"), [(0.3, "0 ± 14"), (-0.3, "0 ± 14"), (0.6, "+1 ± 14")])
+def test_a_change_that_rounds_to_zero_has_no_sign(value: float, said: str) -> None:
+    svg = changes({"FR": Shade(value, 14.0, is_noise=True)}, [])
+    assert f"France: 12.0 ± 1.0 km; change {said} %, within the noise" in tooltips(svg)
+
+
 def test_a_change_within_the_noise_is_hollow_and_the_legend_says_so() -> None:
     noise = Shade(130.0, 140.0, is_noise=True)
     less = Place("a", 45.0, 5.0, Mark(3.0, 1.0), Shade(-50.0, 14.0))

@@ -59,6 +59,8 @@ def test_the_page_says_that_it_shows_parts(
 ) -> None:
     said = words(client.get(f"/places/{LYON}"))
     assert "Over time: distance, by activity" in said
+    page = client.get(f"/places/{LYON}").content.decode()
+    assert "map?metric=distance_km&amp;activity=flying&amp;within=FR" in page
     assert "noise drowns the sum" in said
 
 
