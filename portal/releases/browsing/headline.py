@@ -77,9 +77,10 @@ def headline(
 def of_places(
     tables: Tables, earlier: Tables | None, metric: str = "", count: int = 3
 ) -> list[Headline]:
-    """The largest numbers that are shown of single places, in words."""
+    """The largest numbers that are shown of single places, or of single values of another key
+    where sums over places are shown by it, in words."""
     view = first_view(tables, metric)
-    if view.by not in (tables.region_key, tables.country_key) or not view.by:
+    if not view.by:
         return []
     if not metric:
         metric = "distance_km" if "distance_km" in tables.metrics else view.metric
@@ -88,13 +89,14 @@ def of_places(
         [view.by, *held], metric, where=held, shown_only=True, sort=metric, count=count
     )
     at, name = layout.keys.index(view.by), tables.name_of(view.by)
+    is_place = view.by in (tables.region_key, tables.country_key)
     return [
         headline(
             metric,
             tables,
             earlier,
             where={view.by: str(row.keys[at]), **view.where},
-            place=name(row.keys[at]),
+            place=name(row.keys[at]) if is_place else "",
         )
         for row in rows
     ]

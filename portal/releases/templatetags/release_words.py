@@ -86,6 +86,12 @@ def utc(moment: datetime | str) -> SafeString:
 
 
 @register.filter
+def release_time(release: Release) -> SafeString:
+    """That of its card, which is signed."""
+    return utc(read_card(release.card).released_at)
+
+
+@register.filter
 def metrics_of(release: Release) -> str:
     """`trips, distance`: what its numbers are of, as its card says."""
     return ", ".join(plain_name(metric) for metric in read_card(release.card).metrics)
