@@ -1,13 +1,13 @@
-"""A view of a release as a chart, and as the table that says the same."""
+"""A view of a release made into a chart: which rows, how they are measured, what is said of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View, compared_key
+from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
     PER,
     added,
@@ -18,15 +18,15 @@ from portal.releases.browsing.measuring import (
 )
 from portal.releases.browsing.ranking import Ranking, ranking
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.browsing.units import counted, label, spoken
+from portal.releases.browsing.units import counted, spoken
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import PER_INHABITANT, Number
 from portal.releases.reasons import listed, why_not
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
-# As wide as a chart is drawn for a page, and for half of one.
-WIDE, HALF = 900, 440
+__all__ = ["PER_INHABITANT_WARNING", "WIDE", "Chart", "Line", "chart_of"]
+
 # Series beyond this cannot be told apart.
 _MOST_SERIES = 9
 # A key of more values has only the largest of them as series; those of a day's hours are all there.
@@ -41,94 +41,6 @@ _OF_WHAT_IS_SHOWN = (
     "The sum over all rows is not shown, so these are shares of the rows that are: of all there "
     "is they would be smaller."
 )
-
-
-@dataclass(frozen=True)
-class Line:
-    """One number of the chart, for its table."""
-
-    names: tuple[str, ...]
-    number: Number
-    suppressed: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    view: View
-    title: str
-    unit: str
-    # The keys, as heads of the table's first columns.
-    heads: tuple[str, ...]
-    # By value of the first key, one line per series; the values themselves, and as they are named.
-    values: tuple[str, ...]
-    labels: tuple[str, ...]
-    series: tuple[str, ...]
-    lines: tuple[tuple[Line, ...], ...]
-    # Rows that have a number but are not among these.
-    left_out: int
-    # What shares are of, where that is not the sum over all rows; else empty.
-    remark: str
-    # What a ranking would be read wrongly without; else empty.
-    warning: str
-    # Whether its shares are each of a whole of its own: one place's, and not of one sum.
-    is_ranked: bool
-    # How many places have a number to rank, and why others have not; empty for other keys.
-    coverage: str
-
-    @property
-    def figure(self) -> str:
-        """For a page that has its title beside it, as wide as the page or as a phone."""
-        return fitted(lambda width: self.svg(width=width, heading=False), wide=WIDE)
-
-    @property
-    def half(self) -> str:
-        """For half of a page."""
-        return fitted(lambda width: self.svg(width=width, heading=False), wide=HALF)
-
-    def svg(self, *, width: int = WIDE, heading: bool = True) -> str:
-        """By itself, with its title, it also holds what a page says beside it."""
-        remarks = [one for one in (self.warning, self.remark) if one and heading]
-        groups = [
-            Group(label, tuple(_mark(line) for line in lines))
-            for label, lines in zip(self.labels, self.lines, strict=True)
-        ]
-        if self.view.second and self.view.layout == "multiples":
-            panels = [
-                (name, [replace(group, marks=(group.marks[n],)) for group in groups])
-                for n, name in enumerate(self.series)
-            ]
-            return histogram(
-                panels,
-                [self.title],
-                title=self.title,
-                unit=self.unit,
-                log=self.view.log,
-                width=width,
-                heading=heading,
-                remarks=remarks,
-            )
-        return histogram(
-            groups,
-            self.series,
-            title=self.title,
-            unit=self.unit,
-            stacked=bool(self.view.second) and self.view.layout == "stacked",
-            log=self.view.log,
-            width=width,
-            heading=heading,
-            remarks=remarks,
-        )
-
-    @property
-    def head(self) -> str:
-        """Of the column of numbers in its table."""
-        if self.view.measure == "share":
-            return "share (%)"
-        return self.unit if self.view.measure == "person" else label(self.view.metric, self.unit)
-
-    @property
-    def is_empty(self) -> bool:
-        return all(line.number.value is None for lines in self.lines for line in lines)
 
 
 def chart_of(view: View, tables: Tables) -> Chart:
@@ -360,8 +272,3 @@ class _Charting:
         if self.view.measure == "share":
             return "%"
         return f"{unit} per {PER:,} inhabitants" if self.view.measure == "person" else unit
-
-
-def _mark(line: Line) -> Mark:
-    note = line.suppressed or ("not known" if line.number.value is None else "")
-    return Mark(line.number.value, line.number.half_width, note=note)

@@ -1,0 +1,106 @@
+"""A chart of a release as it is drawn, and as the table that says the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from portal.charts import Group, Mark, fitted, histogram
+from portal.releases.browsing.choosing import View
+from portal.releases.browsing.units import label
+from portal.releases.reading import Number
+
+# As wide as a chart is drawn for a page, and for half of one.
+WIDE, HALF = 900, 440
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number of the chart, for its table."""
+
+    names: tuple[str, ...]
+    number: Number
+    suppressed: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    view: View
+    title: str
+    unit: str
+    # The keys, as heads of the table's first columns.
+    heads: tuple[str, ...]
+    # By value of the first key, one line per series; the values themselves, and as they are named.
+    values: tuple[str, ...]
+    labels: tuple[str, ...]
+    series: tuple[str, ...]
+    lines: tuple[tuple[Line, ...], ...]
+    # Rows that have a number but are not among these.
+    left_out: int
+    # What shares are of, where that is not the sum over all rows; else empty.
+    remark: str
+    # What a ranking would be read wrongly without; else empty.
+    warning: str
+    # Whether its shares are each of a whole of its own: one place's, and not of one sum.
+    is_ranked: bool
+    # How many places have a number to rank, and why others have not; empty for other keys.
+    coverage: str
+
+    @property
+    def figure(self) -> str:
+        """For a page that has its title beside it, as wide as the page or as a phone."""
+        return fitted(lambda width: self.svg(width=width, heading=False), wide=WIDE)
+
+    @property
+    def half(self) -> str:
+        """For half of a page."""
+        return fitted(lambda width: self.svg(width=width, heading=False), wide=HALF)
+
+    def svg(self, *, width: int = WIDE, heading: bool = True) -> str:
+        """By itself, with its title, it also holds what a page says beside it."""
+        remarks = [one for one in (self.warning, self.remark) if one and heading]
+        groups = [
+            Group(label, tuple(_mark(line) for line in lines))
+            for label, lines in zip(self.labels, self.lines, strict=True)
+        ]
+        if self.view.second and self.view.layout == "multiples":
+            panels = [
+                (name, [replace(group, marks=(group.marks[n],)) for group in groups])
+                for n, name in enumerate(self.series)
+            ]
+            return histogram(
+                panels,
+                [self.title],
+                title=self.title,
+                unit=self.unit,
+                log=self.view.log,
+                width=width,
+                heading=heading,
+                remarks=remarks,
+            )
+        return histogram(
+            groups,
+            self.series,
+            title=self.title,
+            unit=self.unit,
+            stacked=bool(self.view.second) and self.view.layout == "stacked",
+            log=self.view.log,
+            width=width,
+            heading=heading,
+            remarks=remarks,
+        )
+
+    @property
+    def head(self) -> str:
+        """Of the column of numbers in its table."""
+        if self.view.measure == "share":
+            return "share (%)"
+        return self.unit if self.view.measure == "person" else label(self.view.metric, self.unit)
+
+    @property
+    def is_empty(self) -> bool:
+        return all(line.number.value is None for lines in self.lines for line in lines)
+
+
+def _mark(line: Line) -> Mark:
+    note = line.suppressed or ("not known" if line.number.value is None else "")
+    return Mark(line.number.value, line.number.half_width, note=note)
