@@ -1,7 +1,7 @@
-"""Every test, in two lanes: those that compute, and beside them those that wait.
+"""Every test, in three lanes: those that compute, and beside them those that wait.
 
-The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The second has the tests with
-processes of their own, which wait for them most of the time.
+The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The others have the tests with
+processes of their own, which wait for them half of the time.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -20,7 +20,7 @@ from threading import Thread
 
 NO_TESTS = 5
 COMPUTING = ("parallel", "postgresql", "browser")
-WAITING = ("solo", "long")
+WAITING = ("long", "solo")
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
 LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
@@ -53,12 +53,14 @@ def main() -> int:
                 complaints.extend(said)
 
     with prepared_once():
-        beside = Thread(target=run, args=[WAITING], kwargs={"aloud": False})
-        beside.start()
-        if arguments.size == "full":  # large enough to be in each other's way
-            beside.join()
+        beside = [Thread(target=run, args=[[n]], kwargs={"aloud": False}) for n in WAITING]
+        for lane in beside:
+            lane.start()
+            if arguments.size == "full":  # large enough to be in each other's way
+                lane.join()
         run(COMPUTING, aloud=True)
-        beside.join()
+        for lane in beside:
+            lane.join()
     print(*complaints, sep="\n", end="\n" if complaints else "")
     failed = [name for name in chosen if codes.get(name) not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
@@ -74,8 +76,10 @@ def pytest(
     print(f"tests: {words}", flush=True)
     began = time.monotonic()
     said = b""
+    # Those that wait, and take longest, go first when their wait is over.
+    first = ["nice", "-n", "5"] if aloud else []
     with subprocess.Popen(
-        [sys.executable, "-m", "pytest", *arguments],
+        [*first, sys.executable, "-m", "pytest", *arguments],
         env={**os.environ, **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
