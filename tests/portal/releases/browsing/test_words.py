@@ -110,7 +110,7 @@ def test_what_clipping_moves_in_part_and_rest_alike_is_within_the_interval():
 def test_shares_hold_the_truth_as_often_as_they_say(part, rest, cells):
     """Laplace noise of scale 1 on the part and on each cell of the rest.
 
-    20,000 draws: were the interval of 95 % exact, fewer than 94.5 % happen once in 2,000.
+    20,000 draws: were the interval of 95 % exact, fewer than 94.5 % happen once in 1,600.
     """
     rng, held = np.random.default_rng(11), []
     one, all_of = math.log(20), _width_of_a_sum(cells + 1)
