@@ -29,6 +29,7 @@ MAY_GROW: Final = {
     "notifications_event": "what people were told of, for 26 weeks",
     "notifications_notification": "whom, for as long",
     "notifications_delivery": "by which e-mails, for as long",
+    "exact_counts_seen": "what this account is made of; only in a simulation",
     "notifications_email": "the newest 500 e-mails of the demo",
 }
 # A table that is not in the list may be larger by so many bytes, or by this factor.

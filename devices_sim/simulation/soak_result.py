@@ -133,10 +133,9 @@ class SoakResult:
             f"{sum(w.lost for w in windows):,} phones' are lost"
         )
         yield Check("double counts", sum(w.double for w in windows), why)
-        blind = sum(bool(w.sent) and not w.counted for w in windows)
-        yield Check(
-            "releases of which nothing is seen to count", blind, "double counts would not be"
-        )
+        blind = [f"{w.task} {w.window} of {w.sent:,}" for w in windows if w.sent and not w.counted]
+        why = ", ".join(blind) or "double counts would not be"
+        yield Check("releases of which nothing is seen to count", len(blind), why)
         yield from self._hostile_checks()
 
     def _hostile_checks(self) -> Iterator[Check]:

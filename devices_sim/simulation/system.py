@@ -32,12 +32,9 @@ from devices_sim.simulation.plan import Plan
 _MANAGE: Final = Path(__file__).resolve().parent.parent.parent / "manage.py"
 # Machine seconds: for the system to be up, to notice a window's end, and to release one.
 _START_SECONDS, _NOTICE_SECONDS, _RELEASE_SECONDS, _STOP_SECONDS = 120.0, 60.0, 600.0, 20.0
-# Weeks pass in minutes: due work is looked for more often than usual.
-_SETTINGS: Final = {
-    "MAYFLY_SCENARIO": "none",
-    "MAYFLY_CLOCK": "simulated",
-    "MAYFLY_HEARTBEAT_SECONDS": "1",
-}
+_SETTINGS: Final = {"MAYFLY_SCENARIO": "none", "MAYFLY_CLOCK": "simulated"}
+# Phones with which a week takes seconds, so that due work is looked for more often than usual.
+_FEW: Final = 50_000
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,11 @@ class System(AbstractContextManager["System"]):
         self._env = {
             **kept,
             **_SETTINGS,
+            "MAYFLY_HEARTBEAT_SECONDS": "1" if plan.scenario.phones <= _FEW else "2",
             "MAYFLY_DATA": str(plan.data),
             "MAYFLY_PORT": str(plan.port),
         }
         self._up: subprocess.Popen[bytes] | None = None
-        self._counts: subprocess.Popen[str] | None = None
 
     def prepare(self, populations: Sequence[str]) -> None:
         self.clock.start(self._plan.start, speed=0)
@@ -76,18 +73,15 @@ class System(AbstractContextManager["System"]):
 
     def await_ready(self) -> None:
         self._until(lambda: asyncio.run(_is_healthy(self._plan.url)), _START_SECONDS, "start")
-        pipe = subprocess.PIPE
-        self._counts = self._started("exact_counts", stdin=pipe, stdout=pipe, text=True)
 
     def __exit__(self, *_: object) -> None:
-        for process in (self._counts, self._up):
-            if process is not None and process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(_STOP_SECONDS)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+        if self._up is not None and self._up.poll() is None:
+            self._up.terminate()
+            try:
+                self._up.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._up.kill()
+                self._up.wait()
 
     def await_offers(self, window: Window) -> None:
         """Until phones are offered the window, and sessions take their updates."""
@@ -122,9 +116,7 @@ class System(AbstractContextManager["System"]):
 
     def exact_counts(self) -> dict[str, Any]:
         """Which updates are counted, and what was refused: see the command of this name."""
-        assert self._counts is not None  # noqa: S101 - it runs since the system is ready
-        told, _ = self._counts.communicate()
-        found: dict[str, Any] = json.loads(told)
+        found: dict[str, Any] = json.loads(self._manage("exact_counts"))
         return found
 
     def costs(self) -> dict[str, Cost]:
@@ -150,18 +142,19 @@ class System(AbstractContextManager["System"]):
                 )
             time.sleep(0.1)
 
-    def _manage(self, *arguments: str) -> None:
-        process = self._started(
-            *arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
+    def _manage(self, *arguments: str) -> str:
+        """What the command printed."""
+        pipe = subprocess.PIPE
+        process = self._started(*arguments, stdout=pipe, stderr=pipe, text=True)
         try:
-            _, said = process.communicate()
+            told, said = process.communicate()
         except BaseException:
             process.kill()
             process.wait()
             raise
         if process.returncode:
             raise Problem(f"`manage.py {arguments[0]}` failed: {said.strip()[-500:]}")
+        return str(told)
 
     def _started(self, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
         return subprocess.Popen(  # noqa: S603 - our own commands

@@ -1,37 +1,70 @@
 """Which updates are counted, exactly: for simulations, whose phones are made up, and nobody else.
 
-Receipts go once their window is released, and the ids of what was handed over with them. So they
-are read as they come. An update is counted if its session, or one that took over from it, stored
-a receipt for it; or if it went, from one to the next, to the collector that a release is made of.
+Receipts go once their window is released, and the ids of what was handed over with them. So the
+database of a simulation copies them as they come. An update is counted if its session, or one that
+took over from it, stored a receipt for it; or if it went, from one to the next, to the collector
+that a release is made of.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from django.db import connection
 from django.db.models import Sum
 
-from portal.collection.models import FleetCount, HandOver, Receipts, Session
+from portal.collection.models import FleetCount, Session
 
+COPIES = "exact_counts_seen"
 _Key = tuple[str, int]
+# By table: to which session what is copied went on.
+_SUCCESSORS = {"collection_receipts": "''", "collection_handover": "NEW.successor_id"}
+
+
+def keep_copies() -> None:
+    """From now on, until this database is thrown away."""
+    binary = "bytea" if connection.vendor == "postgresql" else "blob"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE TABLE {COPIES} (session text, window_id bigint, successor text, ids {binary})"
+        )
+        for table, successor in _SUCCESSORS.items():
+            for statement in _copying(table, successor):
+                cursor.execute(statement)
+
+
+def _copying(table: str, successor: str) -> Iterator[str]:
+    copy = f"INSERT INTO {COPIES} VALUES (NEW.session_id, NEW.window_id, {successor}, NEW.ids);"  # noqa: S608 - our own tables
+    name = f"{COPIES}_{table}"
+    if connection.vendor == "postgresql":
+        yield (
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN {copy} RETURN NULL; END $$"
+        )
+        yield (
+            f"CREATE TRIGGER {name} AFTER INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()"
+        )
+    else:
+        yield f"CREATE TRIGGER {name} AFTER INSERT ON {table} BEGIN {copy} END"
 
 
 @dataclass
-class Watched:
-    """What has been seen so far, by the session that updates were sent to, and by window."""
+class Seen:
+    """What was copied, by the session that updates were sent to, and by window."""
 
     receipts: dict[_Key, bytes] = field(default_factory=dict)
     handed_over: dict[_Key, tuple[str, bytes]] = field(default_factory=dict)
 
-    def look(self) -> None:
-        """Often, so only receipts that are new are read: those of many phones are megabytes."""
-        for receipts in Receipts.objects.filter(pk__in=self._new_receipts()):
-            self.receipts[receipts.session_id, receipts.window_id] = bytes(receipts.ids)
-        rows = HandOver.objects.exclude(ids=None)
-        for session, window, to, held in rows.values_list("session", "window", "successor", "ids"):
-            self.handed_over.setdefault((session, window), (to, bytes(held or b"")))
-
-    def _new_receipts(self) -> list[int]:
-        rows = Receipts.objects.values_list("pk", "session", "window")
-        return [pk for pk, *key in rows if tuple(key) not in self.receipts]
+    @classmethod
+    def so_far(cls) -> "Seen":
+        seen = cls()
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT session, window_id, successor, ids FROM {COPIES}")  # noqa: S608 - our own table
+            for session, window, successor, ids in cursor.fetchall():
+                if successor:
+                    seen.handed_over[session, window] = successor, bytes(ids)
+                else:
+                    seen.receipts[session, window] = bytes(ids)
+        return seen
 
     def counted(self) -> dict[int, list[bytes]]:
         """Window → the ids that are in its sum, each 8 bytes, as often as they are in it."""

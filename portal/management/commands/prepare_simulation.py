@@ -10,6 +10,7 @@ from django.db import transaction
 from aggregation.errors import Problem
 from portal.accounts.models import Person
 from portal.clock import civil_clock
+from portal.collection.exact import keep_copies
 from portal.management.commands.prepare import migrate
 from portal.tasks.models import Task
 from portal.tasks.simulation import TASKS, seed
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         call_command("make_demo_people", verbosity=0)
         if not Task.objects.exists():
             _seed(options["populations"], options["tasks"])
+            keep_copies()
 
 
 def _seed(populations: list[str], tasks: list[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from aggregation.errors import Problem
-from portal.collection.exact import Watched
+from portal.collection.exact import Seen, keep_copies
 from tests.portal.collection.collecting import MAX, gathered_sum
 
 pytestmark = pytest.mark.databases
@@ -15,32 +15,31 @@ FIRST = "2026-11-17"
 DUE = "2026-11-20T00:00:00"
 
 
-def told(watched: Watched) -> set[str]:
-    found = [ids[at : at + 8].hex() for all_ids in watched.counted().values() for ids in all_ids
+def told(seen: Seen) -> set[str]:
+    found = [ids[at : at + 8].hex() for all_ids in seen.counted().values() for ids in all_ids
              for at in range(0, len(ids), 8)]  # fmt: skip
     assert len(found) == len(set(found))
     return set(found)
 
 
 def test_what_was_stored_and_what_was_small_is_told(collecting):
-    watched = Watched()
+    keep_copies()
     big = collecting.start(*collecting.place())
     stored = collecting.send(big, [FIRST], MAX)
     collecting.until(big.pk, "flushed")
-    watched.look()
-    assert told(watched) == set(stored)
+    assert told(Seen.so_far()) == set(stored)
     small = collecting.start(*collecting.place())
     handed_over = collecting.send(small, [FIRST], 9)
     collecting.taken(small, 9)
     collecting.go_to(DUE)
     gathered_sum(collecting, FIRST)
-    watched.look()
-    assert told(watched) == {*stored, *handed_over}
+    seen = Seen.so_far()
+    assert told(seen) == {*stored, *handed_over}
     # A receipt beside the hand-over to a release would be a second time in its sum.
-    window = next(window for session, window in watched.handed_over if session == small.pk)
-    watched.receipts[small.pk, window] = bytes.fromhex(handed_over[0])
+    window = next(window for session, window in seen.handed_over if session == small.pk)
+    seen.receipts[small.pk, window] = bytes.fromhex(handed_over[0])
     again = bytes.fromhex(handed_over[0])
-    assert b"".join(watched.counted()[window]).count(again) == 2
+    assert b"".join(seen.counted()[window]).count(again) == 2
 
 
 def test_it_refuses_where_time_is_real(settings, monkeypatch):
