@@ -1,7 +1,7 @@
 """Every test, in three lanes: those that compute, and beside them those that wait.
 
-The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The others have the tests with
-processes of their own, which wait for them half of the time.
+The first lane is in parallel on SQLite, then on PostgreSQL. The others have the tests with
+processes of their own and those in browsers, which wait half of the time.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 from threading import Thread
 
 NO_TESTS = 5
-COMPUTING = ("parallel", "postgresql", "browser")
-WAITING = ("long", "solo")
+COMPUTING = ("parallel", "postgresql")
+WAITING = (("long",), ("solo", "browser"))
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
 LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
@@ -53,14 +53,14 @@ def main() -> int:
                 complaints.extend(said)
 
     with prepared_once():
-        beside = [Thread(target=run, args=[[n]], kwargs={"aloud": False}) for n in WAITING]
-        for lane in beside:
-            lane.start()
+        beside = [Thread(target=run, args=[lane], kwargs={"aloud": False}) for lane in WAITING]
+        for thread in beside:
+            thread.start()
             if arguments.size == "full":  # large enough to be in each other's way
-                lane.join()
+                thread.join()
         run(COMPUTING, aloud=True)
-        for lane in beside:
-            lane.join()
+        for thread in beside:
+            thread.join()
     print(*complaints, sep="\n", end="\n" if complaints else "")
     failed = [name for name in chosen if codes.get(name) not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)

@@ -16,10 +16,11 @@ from http.cookiejar import CookieJar
 from typing import Any, Final
 
 from aggregation.errors import Problem
-from devices_sim.simulation.soak_programme import STARTING_POINTS, Act, What
+from devices_sim.simulation.soak_programme import SPLIT, STARTING_POINTS, Act, What
 
 _ANSWER_SECONDS: Final = 120.0
 _FEW: Final = 100
+_SUPPRESSION: Final = "suppression: {max_relative_noise: 0.5, metrics: [num_trips]}"
 _REVISION: Final = re.compile(r'href="/review/(\d+)')
 _SEEN: Final = re.compile(r'name="seen" value="([0-9a-f]{64})"')
 # The ledger's own sentence.
@@ -103,11 +104,14 @@ class People:
 
     def _spec(self, act: Act) -> str:
         """A starting point at another price, under another name, and with a week of grace. Sums
-        over few phones are stored: a soak has few, and is about what is stored."""
+        over few phones are stored: a soak has few, and is about what is stored. What is shown of
+        them depends on trips alone, so that distances are not shown for being too high."""
         text: str = self._texts[STARTING_POINTS[act.task]]
         text = re.sub(r"^name: .*$", f"name: {act.task}", text, count=1, flags=re.MULTILINE)
         text = re.sub(r"epsilon: [0-9.]+", f"epsilon: {act.epsilon}", text, count=1)
         text = text.replace("aggregation: {", f"aggregation: {{min_contributions: {_FEW}, ")
+        if act.task == SPLIT:
+            text = re.sub(r"suppression: {.*}", _SUPPRESSION, text, count=1)
         return re.sub(r"grace_hours: \d+", "grace_hours: 168", text, count=1)
 
     def _submit_and_approve(self, task: str) -> None:
