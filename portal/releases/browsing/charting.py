@@ -168,7 +168,9 @@ class _Charting:
         if not series:
             return {(first, ""): line for first, line in self.firsts.items()}
         where = {**self.held, view.by: firsts, view.second: series}
-        layout, rows = self.tables.rows(list(where), view.metric, where=where)
+        layout, rows = self.tables.rows(
+            list(where), view.metric, where=where, count=len(firsts) * len(series)
+        )
         one, two = layout.keys.index(view.by), layout.keys.index(view.second)
         return {
             (str(row.keys[one]), str(row.keys[two])): Line(

@@ -7,6 +7,9 @@ The whole is the sum over all values of the key in the same place, as it is rele
 carries the noise of every value, also of those that nobody has: where it is not shown, the whole
 is the sum of those values that are shown in all places where this one is, the same in each of
 them. The chart names them.
+
+A place whose whole could be noise alone has no share, and no rank: whether it has one is decided
+where places are put in order, by the same rule as in `measuring`.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ class Ranking:
     value: str
     # The values that make up the whole; empty where it is the sum over all.
     among: tuple[str, ...]
-    # The first places, in their order, and how many have a share.
+    # The first places, in their order, and how many have a share at all.
     places: tuple[str, ...]
     count: int
     shares: Mapping[str, Number]
@@ -80,14 +83,16 @@ class _Ranking:
         part, whole = self._rows(self.keys, self.where), self._rows(self.without, self.others)
         by, metric = quoted(self.by), quoted(self.metric)
         joined = (
-            f'(SELECT {by}, {metric} AS "the part" {part.sql}) '
-            f'JOIN (SELECT {by}, {metric} AS "the whole" {whole.sql}) USING ({by})'
+            f'(SELECT {by}, {metric} AS "the part", {part.width} AS "its width" {part.sql}) '
+            f'JOIN (SELECT {by}, {metric} AS "the whole", {whole.width} AS "that of the whole" '
+            f"{whole.sql}) USING ({by})"
         )
-        order = f'ORDER BY "the part" / nullif("the whole", 0) DESC NULLS LAST, {by}'
-        statement = f"SELECT {by}, COUNT(*) OVER () FROM {joined} {order}"  # noqa: S608 - quoted names
+        stands_out = '"the whole" > sqrt("its width" ** 2 + "that of the whole" ** 2)'
+        order = f'ORDER BY "the part" / "the whole" DESC, {by}'
+        statement = f"SELECT {by}, COUNT(*) OVER () FROM {joined} WHERE {stands_out} {order}"  # noqa: S608 - quoted names
         places, count = self._first(statement, part, whole)
         parts, wholes = (
-            self._numbers(keys, {**where, self.by: places})
+            self._numbers(keys, {**where, self.by: places}, len(places))
             for keys, where in ((self.keys, self.where), (self.without, self.others))
         )
         shares = {place: share(parts[place][0], wholes[place][0]) for place in places}
@@ -95,24 +100,34 @@ class _Ranking:
 
     def _among(self, values: Sequence[str]) -> Ranking:
         """Of places that show all of these values."""
-        rows = self._rows(self.keys, {**self.others, self.key: values})
-        by, key, metric = quoted(self.by), quoted(self.key), quoted(self.metric)
-        part = f"SUM({metric}) FILTER (WHERE {key}::VARCHAR = ?)"
-        statement = (
-            f"SELECT {by}, COUNT(*) OVER () {rows.sql} GROUP BY {by} "
-            f"HAVING COUNT(*) = {len(values)} "
-            f"ORDER BY {part} / nullif(SUM({metric}), 0) DESC NULLS LAST, {by}"
-        )
         if len(values) == 1:
             return Ranking(self.key, self.value, tuple(values), (), 0, {})
-        places, count = self._first(statement, rows, last=[self.value])
+        places, count = self._first_among(values)
         others = [value for value in values if value != self.value]
         parts, rests = (
-            self._numbers(self.keys, {**self.others, self.by: places, self.key: some})
+            self._numbers(
+                self.keys,
+                {**self.others, self.by: places, self.key: some},
+                len(places) * len(some),
+            )
             for some in ([self.value], others)
         )
         shares = {one: share_beside(parts[one][0], added(rests[one])) for one in places}
         return Ranking(self.key, self.value, tuple(values), tuple(places), count, shares)
+
+    def _first_among(self, values: Sequence[str]) -> tuple[list[str], int]:
+        """As in `measuring.added`: squares of noise add, what clipping moved adds up."""
+        rows = self._rows(self.keys, {**self.others, self.key: values})
+        by, metric = quoted(self.by), quoted(self.metric)
+        part = f"{quoted(self.key)}::VARCHAR = ?"
+        squares = f"SUM(CASE WHEN {part} THEN {rows.width} ELSE {rows.noise} END ** 2)"
+        clip = f"SUM(CASE WHEN {part} THEN 0 ELSE {rows.clip} END)"
+        statement = (
+            f"SELECT {by}, COUNT(*) OVER () {rows.sql} GROUP BY {by} "
+            f"HAVING COUNT(*) = {len(values)} AND SUM({metric}) > sqrt({squares} + {clip} ** 2) "
+            f"ORDER BY SUM({metric}) FILTER (WHERE {part}) / SUM({metric}) DESC, {by}"
+        )
+        return self._first(statement, rows, last=[self.value] * 3)
 
     def _common(self) -> list[str]:
         """This value, and those shown wherever it is; else the one shown in most of these places.
@@ -138,9 +153,9 @@ class _Ranking:
         found = remembered(rows.file, statement, (*rows.values, *own.marks))
         return {str(value): int(places) for value, places in found}
 
-    def _numbers(self, keys: Sequence[str], where: Where) -> dict[str, list[Number]]:
-        """By place."""
-        layout, rows = self.tables.rows(keys, self.metric, where=where)
+    def _numbers(self, keys: Sequence[str], where: Where, count: int) -> dict[str, list[Number]]:
+        """By place, of so many rows."""
+        layout, rows = self.tables.rows(keys, self.metric, where=where, count=count)
         at = layout.keys.index(self.by)
         found: dict[str, list[Number]] = {}
         for row in rows:
@@ -152,7 +167,9 @@ class _Ranking:
         layout: Layout = self.tables.shown.layout(file)
         asked = question(layout, [], where=where, shown_only=True)
         sql = f"FROM read_parquet(?) WHERE {' AND '.join(asked.conditions)}"
-        return _Rows(sql, file, tuple(asked.values))
+        column = layout.column(self.metric)
+        beside = [f"coalesce({quoted(name)}, 0)" for name in column.beside] if column else []
+        return _Rows(sql, file, tuple(asked.values), tuple(beside))
 
     def _first(
         self, statement: str, first: _Rows, *more: _Rows, last: Sequence[str] = ()
@@ -170,6 +187,20 @@ class _Rows:
     sql: str
     file: TableFile
     values: tuple[str, ...]
+    # SQL of what stands beside the metric: half-width, noise, clip correction, clip uncertainty.
+    beside: tuple[str, ...]
+
+    @property
+    def width(self) -> str:
+        return self.beside[0]
+
+    @property
+    def noise(self) -> str:
+        return self.beside[1]
+
+    @property
+    def clip(self) -> str:
+        return self.beside[3]
 
     @property
     def marks(self) -> tuple[str, ...]:

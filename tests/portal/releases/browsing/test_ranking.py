@@ -1,6 +1,7 @@
 """Where something is done most: shares of what is done in the same place, and who is left out."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from django.http import QueryDict
@@ -14,8 +15,9 @@ from portal.releases.browsing.choosing import View
 from portal.releases.browsing.leading import caveat
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.ranking import ranking
+from portal.releases.browsing.tables import Tables
 from portal.releases.reasons import listed, rule_in_words, told
-from tests.portal.releases.browsing.conftest import LYON, MARSEILLE
+from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
 from tests.portal.releases.browsing.test_browsing_pages import AT, words
 
 CYCLING = "metric=distance_km&by=region&activity=cycling"
@@ -72,6 +74,42 @@ def test_where_no_sum_is_shown_it_is_among_what_is_shown_in_all_places(tables, m
             for held in ({"activity": "cycling"}, {})
         )
         assert ranked.shares[place].value == pytest.approx(share(part, whole).value)
+
+
+def test_all_rows_of_a_share_are_read_however_many_they_are(tables, monkeypatch):
+    """Two thousand places of nine activities have more rows than a page reads unasked."""
+    monkeypatch.setitem(Tables.rows.__kwdefaults__, "count", 3)
+    of_all = found(tables)
+    assert len(of_all.shares) == 4
+    monkeypatch.setattr(module, "_ENOUGH", math.inf)
+    for place, one in found(tables).shares.items():
+        assert one.value == pytest.approx(of_all.shares[place].value)
+
+
+def test_a_place_whose_whole_could_be_noise_has_no_rank(tables, monkeypatch):
+    """The largest quotients are those of a whole near zero: they would be first, without a share.
+
+    Half-widths are as in a table where rows are shown on account of another metric.
+    """
+    rows = module._Ranking._rows
+
+    def noisy(self, keys, where):
+        of_paris = f'CASE WHEN "region" = {PARIS} THEN 1e18 ELSE 0 END'
+        return replace(rows(self, keys, where), beside=(of_paris, of_paris, "0", of_paris))
+
+    monkeypatch.setattr(module._Ranking, "_rows", noisy)
+    for enough in (0.5, math.inf):
+        monkeypatch.setattr(module, "_ENOUGH", enough)
+        ranked = found(tables)
+        assert bool(ranked.among) is (enough > 1)
+        assert ranked.count == len(ranked.places) == 3
+        assert str(PARIS) not in ranked.places
+
+
+def test_every_place_that_has_a_rank_has_a_share(tables, monkeypatch):
+    for enough in (0.5, math.inf):
+        monkeypatch.setattr(module, "_ENOUGH", enough)
+        assert all(one.value is not None for one in found(tables).shares.values())
 
 
 def test_the_chart_names_what_it_is_among(tables, monkeypatch):
