@@ -42,7 +42,8 @@ def map_legend(
 def _ramp(look: Look, y: float) -> Markup:
     colours, words = look.ramp.colours, look.ramp.words
     step = look.frame.width / len(colours) if len(colours) > 1 else 120.0
-    drawn = [text(look.colour_title, 0.0, y + 16, "map-key")]
+    title = cut(look.colour_title, _LETTERS, look.frame.width)
+    drawn = [text(title, 0.0, y + 16, "map-key")]
     for index, colour in enumerate(colours):
         box = {"x": index * step, "y": y + 26, "width": step - 1.5, "height": 12}
         drawn.append(tag("rect", **box, class_=colour))

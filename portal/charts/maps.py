@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from portal.charts.areas import AREAS
 from portal.charts.boundaries import near
 from portal.charts.countries import draw_countries
-from portal.charts.frame import LARGE, Frame, finished, sentence
+from portal.charts.frame import LARGE, Frame, finished, notes, sentence
 from portal.charts.map_legend import map_legend
 from portal.charts.map_look import Look, dots
 from portal.charts.measure import wrap
@@ -37,6 +37,7 @@ def world_map(
     uncertainty: bool = False,
     heading: bool = True,
     name: str = "",
+    remarks: Sequence[str] = (),
 ) -> str:
     """Countries by ISO alpha-2 code, and places.
 
@@ -44,7 +45,7 @@ def world_map(
     shade), all colours are one share or change, called `colour_title`, and a place's size is
     its value; what could be noise alone has none of the colours. `within` shows that country
     alone, with all its places, or an area of `AREAS`. `uncertainty` makes marks fainter the wider
-    their interval is.
+    their interval is. `remarks` stand below the legend.
     """
     made_of = (name, sorted(countries.items()), places, title, unit, colour_title, colour_unit)
     rest = (sorted((colours or {}).items()), diverging, within, uncertainty)
@@ -77,7 +78,7 @@ def world_map(
         uncertainty=uncertainty,
         terse=len(places) > 600,
     )
-    return _drawn(look, countries, places, within)
+    return _drawn(look, countries, places, within, remarks)
 
 
 def in_sight(area: str, longitude: float, latitude: float) -> bool:
@@ -97,7 +98,13 @@ def _largest(places: Sequence[Place]) -> float:
     return max((one.mark.value or 0.0 for one in places if is_finite(one.mark)), default=0.0)
 
 
-def _drawn(look: Look, countries: Mapping[str, Mark], places: Sequence[Place], within: str) -> str:
+def _drawn(
+    look: Look,
+    countries: Mapping[str, Mark],
+    places: Sequence[Place],
+    within: str,
+    remarks: Sequence[str],
+) -> str:
     frame = look.frame
     view, paths, home = _ground(places, within)
     land = draw_countries(look, countries, paths, view, home)
@@ -105,8 +112,9 @@ def _drawn(look: Look, countries: Mapping[str, Mark], places: Sequence[Place], w
     title, top = _heading(frame)
     stage = _stage(frame, view.width, view.height, top, [land, discs])
     keys, bottom = map_legend(look, countries.values(), places, top + view.height + 10)
+    small, bottom = notes(frame, remarks, bottom)
     said = _description(look, countries, places)
-    content = [dots(frame), title, stage, keys]
+    content = [dots(frame), title, stage, keys, small]
     return finished(frame, height=bottom, description=said, content=content, kind="chart chart-map")
 
 

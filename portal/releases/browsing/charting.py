@@ -245,7 +245,7 @@ class _Charting:
         if ranked and ranked.among:
             name = self._names(ranked.key)(ranked.value)
             return (
-                f"Of these places no sum over every {ranked.key} is shown: noise would drown it. "
+                f"In most of these places noise drowns the sum over every {ranked.key}. "
                 f"So this is what {name} is of {self._among(ranked)} together, which are shown "
                 "in each of them."
             )

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
 
 from portal.charts import Mark, Shade
 from portal.releases.browsing.change import Change
 from portal.releases.reading import Number
 from portal.streams import geography
+
+# Intervals are of 95 %: so large a part of what did not change is beyond them.
+_BY_CHANCE: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -63,13 +69,21 @@ def alike(countries: Sequence[Spot], places: Sequence[Spot]) -> list[Spot]:
 
 
 def told_spread(spots: Sequence[Spot]) -> str:
-    """Whether the largest and the smallest measure differ at all."""
+    """Whether any two measures differ at all."""
     known = [one.measure for one in spots if one.measure and one.measure.value is not None]
-    known.sort(key=lambda number: number.value or 0.0)
-    change = Change.between(known[0], known[-1]) if len(known) > 1 else None
-    if change is None or change.is_clear:
+    if len(known) < 2 or _is_any_apart(known):
         return ""
-    return "Even the largest and the smallest could be the same: they differ within the noise."
+    return "All of them could be the same: no two differ by more than the noise."
+
+
+def _is_any_apart(numbers: Sequence[Number]) -> bool:
+    """As `Change.is_clear` has it, for each with all others: there may be two thousand."""
+    values = np.array([one.value for one in numbers], dtype=float)
+    widths = np.array([one.half_width or 0.0 for one in numbers])
+    return any(
+        (np.abs(values - value) > np.hypot(widths, width)).any()
+        for value, width in zip(values, widths, strict=True)
+    )
 
 
 def told_changes(spots: Sequence[Spot]) -> str:
@@ -80,9 +94,11 @@ def told_changes(spots: Sequence[Spot]) -> str:
     more, less, same = (
         sum(change.direction == one for change in known) for one in ("more", "less", "same")
     )
+    chance = round(_BY_CHANCE * len(known))
     words = (
         f"Of {len(changes):,} that are shown, {more:,} grew and {less:,} shrank by more than the "
-        f"noise; {same:,} changed within the noise"
+        f"noise{f' (about {chance:,} would without any change)' if chance else ''}; "
+        f"{same:,} changed within the noise"
     )
     missing = len(changes) - len(known)
     return f"{words}; {missing:,} had nothing shown before." if missing else f"{words}."

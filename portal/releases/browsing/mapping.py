@@ -84,28 +84,44 @@ class Map:
     def colour_title(self) -> str:
         """What colours say, for the legend and the table."""
         titles = {
-            "share": "Share in %",
+            "share": "Share in %" + (f" among {listed(self.among)}" if self.among else ""),
             "person": f"{self.unit or self.view.metric} per {PER:,} inhabitants",
             "change": "Change since the window before",
         }
         return titles.get(self.view.colour, "")
 
     @property
-    def told(self) -> str:
+    def among(self) -> tuple[str, ...]:
+        """The values that shares are of together; empty where they are of all."""
+        return next((spot.among for spot in self.spots if spot.among), ())
+
+    @property
+    def warning(self) -> str:
+        """What its colours would be read wrongly without; else empty."""
+        return PER_INHABITANT_WARNING if self.view.colour == "person" else ""
+
+    @property
+    def remark(self) -> str:
         """What the colours come to; or why there are none."""
         if self.view.colour == "share":
             return _told_shares(self)
         if self.view.colour == "change":
             return told_changes(self.spots)
         if self.view.colour == "person":
-            return f"{PER_INHABITANT_WARNING} Countries have no colour: inhabitants are of places."
+            return "Countries have no colour: inhabitants are of places."
         return ""
+
+    @property
+    def told(self) -> str:
+        """All that is to be said of its colours."""
+        return " ".join(filter(None, [self.warning, self.remark]))
 
     @property
     def figure(self) -> str:
         return self.svg(heading=False)
 
     def svg(self, *, heading: bool = True) -> str:
+        """By itself, with its title, it also holds what a page says beside it."""
         view = self.view
         return world_map(
             {one.id: one.mark for one in self.countries},
@@ -123,6 +139,7 @@ class Map:
             within=self.seen if self.seen != WORLD else "",
             uncertainty=view.uncertainty,
             heading=heading,
+            remarks=[one for one in (self.warning, self.remark) if one and heading],
         )
 
 
@@ -131,9 +148,11 @@ def _told_shares(found: Map) -> str:
         return "A share is that of one value, such as cycling: choose one to colour by it."
     if not found.is_shaded:
         return "Noise drowns the sums that shares would be of, so there is no share to colour by."
-    among = next((spot.among for spot in found.spots if spot.among), ())
-    words = f"The sum over all is not shown: these are shares of {listed(among)} together."
-    return " ".join(filter(None, [words if among else "", told_spread(found.spots)]))
+    words = (
+        "In most of these places noise drowns the sum over all: these are shares of "
+        f"{listed(found.among)} together."
+    )
+    return " ".join(filter(None, [words if found.among else "", told_spread(found.spots)]))
 
 
 def map_of(view: MapView, tables: Tables, before: Tables | None) -> Map:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from html import unescape
 
+import pytest
 from django.test import Client
 
 from portal.releases.browsing.map_spots import Spot, alike, told_changes, told_spread
@@ -48,6 +49,14 @@ def test_changes_are_counted_in_a_sentence() -> None:
     )
 
 
+def test_changes_are_counted_beside_what_noise_alone_would_give() -> None:
+    same = spot(number(110, 20), number(100, 20))
+    told = told_changes([same] * 1_955 + [spot(number(300, 20), number(100, 20))] * 45)
+    assert (
+        "45 grew and 0 shrank by more than the noise (about 100 would without any change)" in told
+    )
+
+
 def test_a_share_is_of_all_or_says_of_what(tables: Tables) -> None:
     driving = {"activity": "driving"}
     found = map_of(MapView("num_trips", where=driving, colour="share"), tables, None)
@@ -58,19 +67,40 @@ def test_a_share_is_of_all_or_says_of_what(tables: Tables) -> None:
     assert paris.shade.half_width
     assert "together" not in found.told
     part = replace(paris, among=("driving", "bus"))
-    told = replace(found, places=(part,)).told
-    assert told.startswith(
-        "The sum over all is not shown: these are shares of driving and bus together."
+    among = replace(found, places=(part,))
+    assert among.told.startswith(
+        "In most of these places noise drowns the sum over all: these are shares of driving and "
+        "bus together."
     )
+    assert among.colour_title == "Share in % among driving and bus"
+    assert "these are shares of driving and bus together" in said_in(among.svg())
+    assert "together" not in among.figure
+
+
+@pytest.mark.parametrize("path", ["map/embed", "map.svg"])
+def test_a_map_on_other_sites_says_what_its_page_says(path: str, released: list[Release]) -> None:
+    page = Client().get(f"{AT}/{path}?colour=person").content.decode()
+    assert "phones per inhabitant rank higher" in said_in(page)
+    page = Client().get(f"{AT}/{path}?colour=change").content.decode()
+    assert "shrank by more than the noise" in said_in(page)
+
+
+def said_in(svg: str) -> str:
+    """Its words, also those that go on in a next line."""
+    return " ".join(re.sub(r"<[^>]*>", " ", svg).split())
 
 
 def test_a_map_whose_places_all_could_be_the_same_says_so() -> None:
-    def of(*shares: float) -> list[Spot]:
-        return [replace(spot(number(9, 1), None), measure=number(one, 5)) for one in shares]
+    def of(*shares: float, half_width: float = 5) -> list[Spot]:
+        return [
+            replace(spot(number(9, 1), None), measure=number(one, half_width)) for one in shares
+        ]
 
-    assert "could be the same" in told_spread(of(28, 31, 34))
+    assert "All of them could be the same" in told_spread(of(28, 31, 34))
     assert told_spread(of(28, 31, 60)) == ""
     assert told_spread(of(28)) == ""
+    # The largest and the smallest are uncertain, and two between them are not the same.
+    assert told_spread([*of(10, 90, half_width=100), *of(30, 50)]) == ""
 
 
 def test_countries_have_no_share_of_something_else_than_places() -> None:
