@@ -1,6 +1,8 @@
 """Comparing two windows, or two places, of one task: row by row, with what is more than noise."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -28,6 +30,7 @@ from portal.streams import selectors as streams
 
 # As many windows as can be chosen from, and places that are named.
 _MOST_WINDOWS, _MOST_OFFERS = 104, 8
+_FIRST = "No window before this one can be chosen, so it is compared with the one after."
 
 
 @require_safe
@@ -50,47 +53,65 @@ def _compared(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     rows = rendered(request.user).filter(window__task__name=task).order_by("-window__start")
     windows = {one.window.window: one for one in rows[:_MOST_WINDOWS]}
     first = _release(request, "window", windows, next(iter(windows.values()), None))
-    second = _release(request, "with_window", windows, _before(first, windows))
+    second = _release(request, "with_window", windows, _beside(first, windows))
     if asked.get("with_place") and not asked.get("with_window"):
         second = first
+    sides = _sides_of(
+        request, Tables(Shown(first)), Tables(Shown(second)), is_only=len(windows) == 1
+    )
+    is_after = not asked.get("with_window") and second.window.start > first.window.start
     return {
         "task": task,
         "windows": [(key, one.window.as_window().label) for key, one in windows.items()],
         "first": first,
         "second": second,
         "took_part": _who(request, first, second),
-        **_sides_of(request, Tables(Shown(first)), Tables(Shown(second))),
+        **sides,
+        "notes": [_FIRST] * is_after + sides["notes"],
     }
 
 
-def _sides_of(request: HttpRequest, now: Tables, then: Tables) -> dict[str, Any]:
+def _sides_of(request: HttpRequest, now: Tables, then: Tables, *, is_only: bool) -> dict[str, Any]:
+    """Both sides and what differs, or a note on why there are not two."""
     metrics, by, shares = _metrics(request, now, then), usual_key(now), _is_shares(request)
-    best = places_to_compare(now, then, metric=metrics[0], by=by)
-    places = [_subject(request.GET.get(name, "")) for name in ("place", "with_place")]
-    if places[0] and not places[1]:
-        places[1] = places[0]
+    best = _known(places_to_compare(now, then, metric=metrics[0], by=by))
+    is_one_window = now.shown.release == then.shown.release
+    places, notes = _asked_places(request), []
 
-    def compared(places: list[Subject | None]) -> Comparison:
+    def compared(places: list[Subject | None]) -> Comparison | None:
+        if is_one_window and places[0] == places[1]:
+            return None
         sides = [_side(tables, one) for tables, one in zip((now, then), places, strict=True)]
         return best_comparison(*sides, metrics=metrics, by=by, shares=shares)
 
-    found, is_one_window = compared(places), now.shown.release == then.shown.release
-    chosen_for_them = ""
-    if not any(places) and (is_one_window or not found.is_known):
+    found = compared(places)
+    if not any(places) and not (found and found.is_known):
         places = _best_places(best, is_one_window=is_one_window)
-        chosen_for_them = _why_places(places, is_one_window=is_one_window)
-        found = compared(places)
+        notes = [_why_places(places, is_one_window=is_one_window, is_only=is_only)]
+        found = compared(places) or found
+    elif found is None and places[0]:
+        notes = [_same(places[0])]
     return {
-        "places": places,
+        "places": [_typed(one) for one in places],
         "has_places": bool(now.region_key or now.country_key),
         "metrics": now.labels,
-        "metric": found.metric,
+        "metric": found.metric if found else metrics[0],
         "shares": shares,
         "found": found,
-        "title": f"{found.name}: {found.sides[0].label} and {found.sides[1].label}",
-        "chosen_for_them": chosen_for_them,
-        "offers": _offers(best),
+        "title": _title(found) if found else "",
+        "notes": notes,
+        "offers": _offers(best, places, is_one_window=is_one_window),
     }
+
+
+def _asked_places(request: HttpRequest) -> list[Subject | None]:
+    """One of each side; the second is the first if it is not named."""
+    first, second = (_subject(request.GET.get(name, "")) for name in ("place", "with_place"))
+    return [first, second or first]
+
+
+def _title(found: Comparison) -> str:
+    return f"{found.name}: {found.sides[0].label} and {found.sides[1].label}"
 
 
 def _is_shares(request: HttpRequest) -> bool:
@@ -104,10 +125,11 @@ def _usual_task(request: HttpRequest, tasks: list[str]) -> str:
     return next((task for task in tasks if counts[task] > 1), tasks[0])
 
 
-def _before(release: Release, windows: dict[str, Release]) -> Release:
-    """The next older one; of the oldest, itself."""
-    older = (one for one in windows.values() if one.window.start < release.window.start)
-    return next(older, release)
+def _beside(release: Release, windows: dict[str, Release]) -> Release:
+    """The next older one; of the oldest, the one after; of the only one, itself."""
+    ordered = list(windows.values())
+    at = ordered.index(release)
+    return (ordered[at + 1 : at + 2] or ordered[max(at - 1, 0) :])[0]
 
 
 def _metrics(request: HttpRequest, now: Tables, then: Tables) -> list[str]:
@@ -115,7 +137,7 @@ def _metrics(request: HttpRequest, now: Tables, then: Tables) -> list[str]:
     asked = one_of(request.GET.get("metric", ""), now.metrics, "metric", "")
     if asked and asked not in then.metrics:
         name = label(asked, now.unit(asked))
-        raise Problem(f"The earlier release has no {name}: its task was another then.")
+        raise Problem(f"The other release has no {name}: its task was another then.")
     known = [one for one in now.metrics if one in then.metrics]
     known = [one for one in known if not (_is_shares(request) and now.is_ratio(one))]
     if not known and not asked:
@@ -123,29 +145,57 @@ def _metrics(request: HttpRequest, now: Tables, then: Tables) -> list[str]:
     return [asked] if asked else known
 
 
-def _best_places(best: list[str], *, is_one_window: bool) -> list[Subject | None]:
+def _known(values: Sequence[str]) -> list[Subject]:
+    """The first of them, but for those that the installed list of places does not have."""
+
+    def found() -> Iterator[Subject]:
+        for value in values:
+            is_id = value.isascii() and value.isdigit()
+            one = Subject.of_region(int(value)) if is_id else Subject.of_country(value)
+            if one:
+                yield one
+
+    return list(islice(found(), _MOST_OFFERS))
+
+
+def _best_places(best: list[Subject], *, is_one_window: bool) -> list[Subject | None]:
     """The place with most to show, in both windows; of one window, two places."""
-    chosen = [_subject(value) for value in best[: 2 if is_one_window else 1]]
-    return [chosen[0], chosen[-1]] if chosen else [None, None]
+    if len(best) < (2 if is_one_window else 1):
+        return [None, None]
+    return [best[0], best[1 if is_one_window else 0]]
 
 
-def _why_places(places: list[Subject | None], *, is_one_window: bool) -> str:
+def _why_places(places: list[Subject | None], *, is_one_window: bool, is_only: bool) -> str:
     """What is shown though nobody chose it, or what could be chosen."""
     names = listed([one.name for one in dict.fromkeys(places) if one])
     if places[0] is None:
         return "Nothing here can be compared. Choose another window, another task, or a place."
     if is_one_window:
-        return f"There is one window so far, so this compares places in it: {names}."
+        why = "There is one window so far" if is_only else "Both sides have the same window"
+        return f"{why}, so this compares places in it: {names}."
     return (
         f"Over all places together noise drowns the sums, so this is {names}, which has most to "
         "show. Any other place can be chosen."
     )
 
 
-def _offers(best: list[str]) -> list[tuple[str, str]]:
-    """Places with something to compare, with their ids."""
-    subjects = [(_subject(value), value) for value in best[:_MOST_OFFERS]]
-    return [(one.name, value) for one, value in subjects if one]
+def _same(place: Subject) -> str:
+    """Where a thing would be compared with itself."""
+    return (
+        f"Both sides are the same: {place.name} in one window. Choose another window, or another "
+        "place to compare it with."
+    )
+
+
+def _offers(
+    best: list[Subject], places: list[Subject | None], *, is_one_window: bool
+) -> list[tuple[str, str | None, str | None]]:
+    """Names of places with something to compare, each with the places of both sides: it stands
+    on both, or in one window beside the first."""
+    if not is_one_window:
+        return [(one.name, one.value, None) for one in best]
+    first = places[0].value if places[0] else None
+    return [(one.name, first, one.value) for one in best if one not in places]
 
 
 def _who(request: HttpRequest, first: Release, second: Release) -> str:
@@ -175,6 +225,15 @@ def _subject(text: str) -> Subject | None:
         if text.upper() == one.code or text.lower() == one.name.lower():
             return Subject.of_country(one.code)
     return Subject.of_region(int(region_of(text)))
+
+
+def _typed(subject: Subject | None) -> str:
+    """What the form holds for it, and understands: a place with its country, since others may be
+    called so; or its id, where a larger one in that country is."""
+    if subject is None or not subject.region:
+        return subject.name if subject else ""
+    text = f"{subject.name}, {subject.country}"
+    return text if region_of(text) == subject.region else subject.region
 
 
 def _side(tables: Tables, subject: Subject | None) -> Side:
