@@ -53,12 +53,13 @@ def headline(
     held = dict(where or {})
     now = tables.one(metric, held)
     who = f"people in {place}" if place else "people"
+    who += _held_at(tables, held, has_place=bool(place))
     when = period(tables.shown.release)
     start = f"{when[0].upper()}{when[1:]}"
     if now is None or now.number.value is None:
         why = now.suppressed if now else "This release has no such row."
         name = spoken(metric, tables.unit(metric))
-        where_ = f" of {who}" if place else ""
+        where_ = f" of {who}" if who != "people" else ""
         sentence = f"{start} the number for {name}{where_} is not shown. {why}"
         return Headline(metric, sentence, "", None, is_shown=False)
     if now.number.value == 0 and now.number.half_width == 0:
@@ -100,6 +101,20 @@ def of_places(
         )
         for row in rows
     ]
+
+
+def _held_at(tables: Tables, held: Mapping[str, str], *, has_place: bool) -> str:
+    """` (direction: inbound)`: what is held beside the place and the activity, which the rest of
+    a sentence names. Without it a part would read as the whole."""
+    named = {"activity"}
+    if has_place:
+        named |= {tables.region_key, tables.country_key}
+    rest = [
+        f"{key.replace('_', ' ')}: {tables.name_of(key)(value)}"
+        for key, value in held.items()
+        if key not in named
+    ]
+    return f" ({', '.join(rest)})" if rest else ""
 
 
 def _did(metric: str, tables: Tables, held: Mapping[str, str], now: Found) -> str:
