@@ -13,18 +13,21 @@ from functools import lru_cache
 from typing import Final
 
 from aggregation.protocol.anonymization import Suppression
+from aggregation.release.emissions import COLUMN as EMISSIONS
+from aggregation.release.suppression import is_asked
+from portal.charts.rounding import places_of, written
 from portal.releases.browsing.units import spoken, unit_of
 
 # Half-widths at 95 % in mean sizes: of a normal law, and of one Laplace draw.
 _LEAST, _MOST = 2.456, 2.996
 # As releases have it in their files, which never change.
-_WRITTEN: Final = re.compile(r"The noise is more than ([\d.]+) % of (?:its denominator, )?(.+)\.")
+_SENTENCE: Final = re.compile(r"The noise is more than ([\d.]+) % of (?:its denominator, )?(.+)\.")
 
 
 @lru_cache(maxsize=256)
 def told(sentence: str) -> str:
     """The reason of a file in words for a page; any other sentence stays as it is."""
-    found = _WRITTEN.fullmatch(sentence)
+    found = _SENTENCE.fullmatch(sentence)
     if not found:
         return sentence
     name = "emissions" if found[2] == "the emissions" else plain(found[2])
@@ -36,14 +39,17 @@ def rule_in_words(rule: Suppression) -> str:
     percent = 100 * rule.max_relative_noise
     return (
         f"A row is shown if its noise is at most {percent:g} % of its value on average, which at "
-        f"95 % is ± {_least(percent)} to {_MOST * percent:.2g} %. What clipping may have moved "
-        "comes on top, so whole intervals can be wider."
+        f"95 % is ± {_least(percent)} to {_written(_MOST * percent)} %. What clipping may have "
+        "moved comes on top, so whole intervals can be wider."
     )
 
 
 def why_not(rule: Suppression, metrics: Sequence[str]) -> str:
-    """Why rows are not shown, for a sentence about many of them."""
-    asked = metrics if rule.metrics == "all" else [m for m in metrics if m in rule.metrics]
+    """Why rows are not shown, for a sentence about many of them.
+
+    Emissions have tables of their own, whose rows are shown on account of nothing else.
+    """
+    asked = [metric for metric in metrics if metric == EMISSIONS or is_asked(rule, metric)]
     named = listed([plain(metric) for metric in asked], "or")
     return (
         "the noise alone would be more than about "
@@ -64,4 +70,9 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 
 def _least(percent: float) -> str:
-    return f"{_LEAST * percent:.2g}"
+    return _written(_LEAST * percent)
+
+
+def _written(percent: float) -> str:
+    """As half-widths are: with two digits."""
+    return written(percent, places_of(percent))

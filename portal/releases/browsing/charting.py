@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from aggregation.release.emissions import COLUMN as EMISSIONS
 from portal.releases.browsing.choosing import View, compared_key
 from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
@@ -261,7 +262,9 @@ class _Charting:
         if self.known >= among:
             return ""
         what = "countries" if view.by == tables.country_key else "places"
-        why = why_not(tables.shown.config.suppression, tables.shown.config.metrics)
+        config = tables.shown.config
+        metrics = [EMISSIONS] if view.metric == EMISSIONS else config.metrics
+        why = why_not(config.suppression, metrics)
         if self.ranked and self.ranked.among:
             why = f"not all of {self._among(self.ranked)} are shown there: {why}"
         if self._is_per_inhabitant:

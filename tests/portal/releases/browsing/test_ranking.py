@@ -7,6 +7,7 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
+from aggregation.protocol.anonymization import Suppression
 from portal.releases.browsing import charting
 from portal.releases.browsing import ranking as module
 from portal.releases.browsing.best import asked_chart
@@ -16,7 +17,7 @@ from portal.releases.browsing.leading import caveat
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.ranking import ranking
 from portal.releases.browsing.tables import Tables
-from portal.releases.reasons import listed, rule_in_words, told
+from portal.releases.reasons import listed, rule_in_words, told, why_not
 from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
 from tests.portal.releases.browsing.test_browsing_pages import AT, words
 
@@ -176,6 +177,30 @@ def test_reasons_are_in_the_terms_of_the_intervals_beside_them(tables):
     assert "at most 10 % of its value on average, which at 95 % is ± 25 to 30 %" in rule_in_words(
         rule
     )
+
+
+def test_a_wide_rule_is_written_in_plain_digits():
+    """A rule that lets much noise through is told without powers of ten."""
+    wide = Suppression(max_relative_noise=0.5)
+    assert "at 95 % is ± 120 to 150 %" in rule_in_words(wide)
+    assert "more than about ± 120 % of their trips" in why_not(wide, ["num_trips"])
+    assert "± 120 %" in told("The noise is more than 50 % of num_trips.")
+
+
+@pytest.mark.parametrize(
+    ("rule", "named"),
+    [("all", "trips or km"), ("num_trips", "trips"), (("km",), "km"), ("distance_km", "value")],
+)
+def test_rows_are_not_shown_on_account_of_the_metrics_that_the_rule_names(rule, named):
+    """One name is a whole name: km is no part of distance_km."""
+    suppression = Suppression(max_relative_noise=0.1, metrics=rule)
+    assert f"% of their {named}: too few" in why_not(suppression, ["num_trips", "km"])
+
+
+def test_emissions_are_not_shown_on_account_of_themselves(tables):
+    rule = Suppression(max_relative_noise=0.1, metrics="num_trips")
+    assert "% of their emissions: too few" in why_not(rule, ["co2e_kg"])
+    assert "% of their emissions: too few" in chart("metric=co2e_kg&by=region", tables).coverage
 
 
 def test_the_noise_of_what_is_shown_is_no_wider_than_the_rule_says(tables):
