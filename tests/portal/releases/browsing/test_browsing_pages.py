@@ -31,14 +31,22 @@ def words(response) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
 
 
+def times_told(said: str) -> list[float]:
+    """How many times as much as the day before something is, as often as it is said."""
+    found = re.findall(r"([\d.]+) ± [\d.]+ times as much as the day before \(\+", said)
+    assert found
+    return [float(one) for one in found]
+
+
 def test_a_release_in_words(client, released):
     said = words(client.get(AT))
     assert "On 2026-11-18 people made" in said
     assert re.search(
-        r"[\d.]+ ± [\d.]+ times as much as the day before \(\+[\d.,]+ ± [\d.,]+[ a-z]* trips\); "
+        r"times as much as the day before \(\+[\d.,]+ ± [\d.,]+[ a-z]* trips\); "
         r"the change is larger than the noise\.",
         said,
     )
+    assert all(1.95 < times < 2.05 for times in times_told(said))
     assert "95 times in 100 the true sum lies between" in said
     assert "on 2026-11-17" not in said.lower()
 
