@@ -55,6 +55,7 @@ class OpenTable:
             shown_only=asked.shown_only,
             sort=asked.sort,
             order=asked.order,
+            joins=False,
         )
 
 

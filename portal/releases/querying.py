@@ -34,7 +34,9 @@ _ORDER: Final = {UP: "ASC", DOWN: "DESC"}
 # Further down than this it is quicker to find out which rows are wanted, and to read only those.
 _DEEP = 5000
 # Answers of at most so many rows are remembered, and so many of them: all of 1 kB, 25 MB.
-_SMALL, _ANSWERS = 100, 256
+SMALL, _ANSWERS = 100, 256
+# More values than this are joined as a table: bound one by one, 15,000 take 0.4 s.
+_MANY = 100
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,12 @@ class Question:
     # SQL of what rows are sorted by; empty for the order of the file.
     sort: str = ""
     order: str = UP
-    # What the rows are joined with, by the name it has in the SQL of `join`.
+    # What the rows are joined with, by the name it has in the SQL of `join` and the conditions.
     joined: Mapping[str, pa.Table] = field(default_factory=dict)
     join: str = ""
 
     def page(self, file: TableFile, *, first: int, count: int) -> list[tuple[Any, ...]]:
-        limits, small = (count, first), count <= _SMALL
+        limits, small = (count, first), count <= SMALL
         if not self.sort or first + count <= _DEEP:
             statement = f"{self._all} {self._by} LIMIT ? OFFSET ?"
             return self._ask(file, statement, *self.values, *limits, small=small)
@@ -100,9 +102,45 @@ class Question:
 
     @property
     def _by(self) -> str:
-        # Rows that are alike keep the order of the file, so that pages fit together.
-        by = f"ORDER BY {self.sort} {_ORDER[self.order]} NULLS LAST, file_row_number"
-        return by if self.sort else ""
+        # Rows that are alike keep the order of the file, so that pages fit together; what is
+        # joined would lose it.
+        if self.sort:
+            return f"ORDER BY {self.sort} {_ORDER[self.order]} NULLS LAST, file_row_number"
+        return "ORDER BY file_row_number" if self.joined else ""
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A condition: that a column, already quoted, has one of some values as its text."""
+
+    column: str
+    wanted: Sequence[str]
+    # Whether many values are joined. What is read as a stream is not: it would have to be sorted.
+    joins: bool = True
+
+    @property
+    def sql(self) -> str:
+        if self._is_joined:
+            return f"{self.column}::VARCHAR IN (SELECT wanted FROM {quoted(self._name)})"  # noqa: S608 - quoted names
+        return f"{self.column}::VARCHAR IN ({', '.join('?' * len(self.wanted)) or 'NULL'})"
+
+    @property
+    def values(self) -> Sequence[str]:
+        return () if self._is_joined else self.wanted
+
+    @property
+    def joined(self) -> dict[str, pa.Table]:
+        if not self._is_joined:
+            return {}
+        return {self._name: pa.table({"wanted": pa.array(self.wanted, pa.string())})}
+
+    @property
+    def _is_joined(self) -> bool:
+        return self.joins and len(self.wanted) > _MANY
+
+    @property
+    def _name(self) -> str:
+        return f"wanted of {self.column}"
 
 
 def ask(

@@ -18,7 +18,7 @@ from aggregation.protocol.domains import Value
 from aggregation.release.render import WINDOW
 from portal.releases.files import TableFile
 from portal.releases.grouping import COUNTRY
-from portal.releases.querying import DOWN, EVERYTHING, UP, Question, Where, ask, quoted
+from portal.releases.querying import DOWN, EVERYTHING, UP, OneOf, Question, Where, ask, quoted
 from portal.releases.reasons import told
 from portal.streams.gazetteer import gazetteer, ranks_by_name
 
@@ -179,21 +179,26 @@ def question(
     shown_only: bool = False,
     sort: str = "",
     order: str = UP,
+    joins: bool = True,
 ) -> Question:
+    """`joins` is for all but streams of rows; see `OneOf`."""
     conditions: list[str] = []
     bound: list[str] = []
+    joined: dict[str, pa.Table] = {}
     for asked, wanted in where.items():
         key, values = asked, wanted
         if key == COUNTRY and layout.has_countries:
             key, values = layout.regions, _places_in(wanted)
         if key not in layout.keys:
             raise Problem(f"The table {layout.file.name} has no key {key}.")
-        marks = ", ".join("?" * len(values)) or "NULL"
-        conditions.append(f"{quoted(key)}::VARCHAR IN ({marks})")
-        bound += values
+        one = OneOf(quoted(key), values, joins)
+        conditions.append(one.sql)
+        bound += one.values
+        joined |= one.joined
     if shown_only:
         conditions.append(f"{quoted(layout.suppressed)} IS NULL")
-    found = Question([quoted(name) for name in columns], conditions, bound, order=order)
+    named = [quoted(name) for name in columns]
+    found = Question(named, conditions, bound, order=order, joined=joined)
     if sort and sort == layout.regions:
         return _by_name_of_place(found, quoted(sort))
     if layout.regions and sort.endswith(PER_INHABITANT):
@@ -207,7 +212,8 @@ def _by_inhabitants(question: Question, key: str, column: str) -> Question:
     counted = pa.table({"a place": list(people), "its people": list(people.values())})
     join = f'JOIN "people of places" ON "a place" = {key}'
     sort = f'{quoted(column)} / "its people"'
-    return replace(question, sort=sort, join=join, joined={"people of places": counted})
+    joined = {**question.joined, "people of places": counted}
+    return replace(question, sort=sort, join=join, joined=joined)
 
 
 def _by_name_of_place(question: Question, key: str) -> Question:
@@ -215,7 +221,8 @@ def _by_name_of_place(question: Question, key: str) -> Question:
     ranks = ranks_by_name()
     places = pa.table({"a place": list(ranks), "its rank": list(ranks.values())})
     join = f'LEFT JOIN "places by name" ON "a place" = {key}'
-    return replace(question, sort='"its rank"', join=join, joined={"places by name": places})
+    joined = {**question.joined, "places by name": places}
+    return replace(question, sort='"its rank"', join=join, joined=joined)
 
 
 def _places_in(countries: Sequence[str]) -> list[str]:

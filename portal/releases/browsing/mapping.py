@@ -34,6 +34,8 @@ __all__ = ["COLOURS", "Map", "MapView", "map_of", "ordered"]
 
 # More points than this make a map slow, and nobody can tell them apart.
 MOST_PLACES: Final = 2_000
+# A value of a key, its number, and why that is not shown.
+_Told = tuple[str, Number, str]
 
 
 @dataclass(frozen=True)
@@ -190,9 +192,7 @@ class _Mapping:
 
     def _areas(self) -> list[str]:
         """Where the largest numbers of the whole world are, in the order of areas."""
-        key = self.tables.region_key or self.tables.country_key
-        rows = self._numbers(self.tables, key, EVERYTHING, self.view.where)
-        ids = [one for one, number, _ in rows if number.value is not None]
+        ids = [one for one, number, _ in self._world if number.value is not None]
         known = gazetteer().places
         at = {known[one].country if one in known else one for one in ids}
         found = {continent for code, continent in self._continents.items() if code in at}
@@ -216,7 +216,7 @@ class _Mapping:
             return []
         near_by = self.view.area or self.view.country
         only = {key: self._codes()} if near_by else EVERYTHING
-        rows = self._numbers(self.tables, key, only, self.view.where)
+        rows = self._now(key, only)
         found = [
             Spot(code, names.get(code, code), number, why, reverse("country", args=[code]))
             for code, number, why in rows
@@ -233,7 +233,7 @@ class _Mapping:
             only = {key: [str(place.geonameid) for place in there]}
         elif self.view.area:
             only = {key: self._in_sight(self.view.area)}
-        rows = self._numbers(self.tables, key, only, self.view.where)
+        rows = self._now(key, only)
         places = {str(p.geonameid): p for p in streams.places_of([one for one, _, _ in rows])}
         found = [
             Spot(one, places[one].name, number, why, reverse("place", args=[one]), places[one])
@@ -251,9 +251,23 @@ class _Mapping:
             if place.country in codes and in_sight(area, place.longitude, place.latitude)
         ]
 
+    def _now(self, key: str, only: Where) -> list[_Told]:
+        """What this window has; of everything, it is read once."""
+        if not only and key == self._finest:
+            return self._world
+        return self._numbers(self.tables, key, only, self.view.where)
+
+    @cached_property
+    def _world(self) -> list[_Told]:
+        return self._numbers(self.tables, self._finest, EVERYTHING, self.view.where)
+
+    @property
+    def _finest(self) -> str:
+        return self.tables.region_key or self.tables.country_key
+
     def _numbers(
         self, tables: Tables, key: str, only: Where, held: Mapping[str, str]
-    ) -> list[tuple[str, Number, str]]:
+    ) -> list[_Told]:
         """Each value of the key with its number. Of places only those that show, unless they are
         those of one country."""
         layout, rows = tables.rows(

@@ -12,7 +12,7 @@ from portal.charts import Line, Mark, fitted, timeline
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered
-from portal.releases.browsing.tables import Found, Tables, pick
+from portal.releases.browsing.tables import MOST_ROWS, Found, Tables, pick
 from portal.releases.models import Release
 from portal.releases.reading import Number
 from portal.releases.showing import Shown
@@ -118,7 +118,9 @@ def _one(tables: Tables, metric: str, where: Mapping[str, str]) -> Found:
 
 def _by_value(tables: Tables, metric: str, where: Mapping[str, str], key: str) -> dict[str, Found]:
     held = {name: [value] for name, value in where.items()}
-    layout, rows = tables.rows([*where, key], metric, where=held)
+    # No more than there are: few rows are remembered from one visit to the next.
+    count = min(len(tables.domain(key)), MOST_ROWS)
+    layout, rows = tables.rows([*where, key], metric, where=held, count=count)
     at = layout.keys.index(key)
     return {str(row.keys[at]): Found(pick(layout, row, metric), row.suppressed) for row in rows}
 

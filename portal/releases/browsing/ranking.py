@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
+
+import pyarrow as pa
 
 from portal.releases.browsing.measuring import added, share, share_beside
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.files import TableFile
-from portal.releases.querying import Where, quoted, remembered
+from portal.releases.querying import SMALL, Where, ask, quoted, remembered
 from portal.releases.reading import Layout, Number, question
 
 # Sums over all values are used if so large a part of the places has them.
@@ -150,7 +152,7 @@ class _Ranking:
             f"SELECT {key}::VARCHAR, COUNT(*) {rows.sql} "
             f"AND {by} IN (SELECT {by} {own.sql}) GROUP BY 1 ORDER BY 1"
         )
-        found = remembered(rows.file, statement, (*rows.values, *own.marks))
+        found = _answer(statement, [rows, own], small=True)
         return {str(value): int(places) for value, places in found}
 
     def _numbers(self, keys: Sequence[str], where: Where, count: int) -> dict[str, list[Number]]:
@@ -169,14 +171,14 @@ class _Ranking:
         sql = f"FROM read_parquet(?) WHERE {' AND '.join(asked.conditions)}"
         column = layout.column(self.metric)
         beside = [f"coalesce({quoted(name)}, 0)" for name in column.beside] if column else []
-        return _Rows(sql, file, tuple(asked.values), tuple(beside))
+        return _Rows(sql, file, tuple(asked.values), tuple(beside), asked.joined)
 
     def _first(
-        self, statement: str, first: _Rows, *more: _Rows, last: Sequence[str] = ()
+        self, statement: str, *rows: _Rows, last: Sequence[str | int] = ()
     ) -> tuple[list[str], int]:
         """The first places of all that a statement finds, and how many those are."""
-        values = [*first.values, *(mark for one in more for mark in one.marks), *last]
-        found = remembered(first.file, f"{statement} LIMIT ?", (*values, self.count))
+        last = [*last, self.count]
+        found = _answer(f"{statement} LIMIT ?", rows, last, small=self.count <= SMALL)
         return [str(place) for place, _ in found], int(found[0][1]) if found else 0
 
 
@@ -189,6 +191,7 @@ class _Rows:
     values: tuple[str, ...]
     # SQL of what stands beside the metric: half-width, noise, clip correction, clip uncertainty.
     beside: tuple[str, ...]
+    joined: Mapping[str, pa.Table]
 
     @property
     def width(self) -> str:
@@ -206,3 +209,15 @@ class _Rows:
     def marks(self) -> tuple[str, ...]:
         """With that of the path, which stands first."""
         return (str(self.file.path), *self.values)
+
+
+def _answer(
+    statement: str, rows: Sequence[_Rows], last: Sequence[str | int] = (), *, small: bool
+) -> Sequence[tuple[Any, ...]]:
+    """Of rows in the order of their marks; remembered if it is small and asked with few values."""
+    first, *more = rows
+    values = (*first.values, *(mark for one in more for mark in one.marks), *last)
+    joined = {name: table for one in rows for name, table in one.joined.items()}
+    if small and not joined:
+        return remembered(first.file, statement, values)
+    return ask(statement, str(first.file.path), *values, joined=joined)

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from aggregation.errors import Problem
 from portal.releases.files import TableFile
 from portal.releases.filtering import Filter
-from portal.releases.reading import DOWN, UP, Layout, count_rows, layout_of, read_rows
+from portal.releases.reading import DOWN, UP, Layout, count_rows, layout_of, question, read_rows
 
 REGIONS = ("300", "20", "1000")
 ACTIVITIES = ("walking", "cycling")
@@ -108,6 +108,26 @@ def test_deep_pages_are_the_same(read, monkeypatch):
     usual = [read(**one) for one in asked]
     monkeypatch.setattr("portal.releases.querying._DEEP", 0)
     assert [read(**one) for one in asked] == usual
+
+
+def test_many_values_are_joined_and_find_the_same(read, file, layout, monkeypatch):
+    """In the order of the file, too, whichever side of the join is read first."""
+    where = {"region": ["1000", "300"], "activity": ["cycling", "walking"]}
+    asked = [
+        {"where": where, "sort": sort, "first": first, "count": count}
+        for sort in ("", "km")
+        for first in range(4)
+        for count in (2, 1000)
+    ]
+    usual, count = [read(**one) for one in asked], count_rows(file, layout, where)
+    monkeypatch.setattr("portal.releases.querying._MANY", 1)
+    joined = question(layout, [], where=where)
+    assert list(joined.joined) == ['wanted of "region"', 'wanted of "activity"']
+    assert not joined.values
+    assert [read(**one) for one in asked] == usual
+    assert count_rows(file, layout, where) == count == 4
+    # What is read as a stream would have to be sorted for it.
+    assert not question(layout, [], where=where, joins=False).joined
 
 
 def test_values_are_never_part_of_the_statement(read, file, layout):

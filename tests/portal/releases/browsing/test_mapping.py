@@ -1,8 +1,10 @@
 """Maps of a part of the world, and of amounts per inhabitant."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -117,6 +119,21 @@ def test_without_a_word_a_map_is_as_near_as_all_numbers_allow(tables: Tables) ->
     assert found.areas == ("europe",)
     assert found.seen == "europe"
     assert map_of(MapView("num_trips", within="world"), tables, None).seen == "world"
+
+
+def test_a_map_of_the_world_reads_its_places_once(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    rows = Tables.rows
+
+    def counted(self: Tables, keys: Sequence[str], metric: str, **more: Any) -> Any:
+        asked.append(tuple(keys))
+        return rows(self, keys, metric, **more)
+
+    monkeypatch.setattr(Tables, "rows", counted)
+    map_of(MapView("num_trips"), tables, None)
+    assert sorted(asked) == [("country",), ("region",)]
 
 
 def test_parts_of_the_world_are_links_that_keep_what_was_chosen(

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from portal.accounts.models import Person
+from portal.releases import querying
 from portal.releases.browsing.over_time import OverTime
 from portal.releases.browsing.placing import Subject, usual_metric
 from portal.releases.browsing.tables import Tables
@@ -52,6 +53,14 @@ def test_where_the_sum_is_not_shown_its_largest_parts_have_lines(
     assert list(lyon.lines) == ["flying", "subway", "train", "bus", "driving"]
     assert lyon.is_shown
     assert "flying" in lyon.figure
+
+
+def test_parts_are_remembered_from_one_visit_to_the_next(
+    lyon: OverTime, no_sums: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = lyon.lines
+    monkeypatch.setattr(querying, "ask", None)
+    assert replace(lyon).lines == lines
 
 
 def test_the_page_says_that_it_shows_parts(

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from aggregation.protocol.anonymization import Suppression
+from portal.releases import querying
 from portal.releases.browsing import charting
 from portal.releases.browsing import ranking as module
 from portal.releases.browsing.best import asked_chart
@@ -85,6 +86,17 @@ def test_all_rows_of_a_share_are_read_however_many_they_are(tables, monkeypatch)
     monkeypatch.setattr(module, "_ENOUGH", math.inf)
     for place, one in found(tables).shares.items():
         assert one.value == pytest.approx(of_all.shares[place].value)
+
+
+def test_of_thousands_of_places_it_is_the_same(tables, monkeypatch):
+    """Their ids are joined, and neither bound one by one nor remembered."""
+    few = found(tables, region=[str(PARIS), str(LYON)])
+    many = [str(PARIS), str(LYON), *map(str, range(15_000))]
+    kept = querying.remembered.cache_info().currsize
+    assert found(tables, region=many) == few
+    assert querying.remembered.cache_info().currsize - kept <= 2
+    monkeypatch.setattr(module, "_ENOUGH", math.inf)
+    assert found(tables, region=many).places == few.places
 
 
 def test_a_place_whose_whole_could_be_noise_has_no_rank(tables, monkeypatch):
