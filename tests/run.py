@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from resource import struct_rusage
 from threading import Thread
 
 NO_TESTS = 5
@@ -75,21 +76,18 @@ def pytest(
     words = f"pytest {' '.join(arguments)}"
     print(f"tests: {words}", flush=True)
     began = time.monotonic()
-    said = b""
     # Those that wait, and take longest, go first when their wait is over.
     first = ["nice", "-n", "5"] if aloud else []
-    with subprocess.Popen(
-        [*first, sys.executable, "-m", "pytest", *arguments],
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
-        assert process.stdout
-        while piece := os.read(process.stdout.fileno(), 1 << 16):
-            said += piece
-            if aloud:
-                os.write(1, piece)
-        _, status, used = os.wait4(process.pid, 0)
+    with (
+        tempfile.TemporaryFile() as output,
+        subprocess.Popen(
+            [*first, sys.executable, "-m", "pytest", *arguments],
+            env={**os.environ, **variables},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        said, status, used = waited(process.pid, output.fileno(), aloud=aloud)
         process.returncode = os.waitstatus_to_exitcode(status)
     lines = said.decode(errors="replace").splitlines()
     if not aloud:
@@ -97,6 +95,20 @@ def pytest(
     spent = f"{time.monotonic() - began:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors"
     print(f"tests: {words}: {spent}", flush=True)
     return process.returncode, [x[:300] for x in lines if x.startswith(("FAILED ", "ERROR "))]
+
+
+def waited(pid: int, output: int, *, aloud: bool) -> tuple[bytes, int, struct_rusage]:
+    """All that a process has said when it has ended, its status, and what it has used. Processes
+    that it leaves behind may hold its output open: a file, unlike a pipe, need not end."""
+    said, ended = b"", 0
+    while not ended:
+        time.sleep(0.1)
+        ended, status, used = os.wait4(pid, os.WNOHANG)
+        piece = os.pread(output, os.fstat(output).st_size - len(said), len(said))
+        said += piece
+        if aloud:
+            os.write(1, piece)
+    return said, status, used
 
 
 @contextmanager
