@@ -158,6 +158,9 @@ class SoakResult:
         yield Check("totals off the truth", max(0, len(totals) - held - allowed), why)
 
     def _record_checks(self) -> Iterator[Check]:
+        doubts = self.facts["not_sure"]
+        why = ", ".join(doubts) or "as the page of sessions asks it"
+        yield Check("doubts that no update is at rest", len(doubts), why)
         chain, signed = self.facts["chain"], self.facts["signed"]
         why = chain["problem"] or f"{chain['entries']:,} entries"
         yield Check("breaks of the audit chain", int(bool(chain["problem"])), why)

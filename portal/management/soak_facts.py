@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from portal.accounts.models import LoginFailure
 from portal.accounts.sign_in import WINDOW as FAILURES_KEPT
 from portal.audit.verification import verify_log
+from portal.collection import at_rest
 from portal.collection.fleet_counts import DAYS_KEPT, WEEKS_KEPT
 from portal.collection.keys import partial_keys
 from portal.collection.models import FleetCount, HandOver, Partial, Receipts, Session
@@ -46,6 +47,7 @@ def facts(now: datetime) -> dict[str, Any]:
         "not_once": _not_once(),
         "ledger": _ledger(),
         "left": _left(now),
+        "not_sure": [check.title for check in at_rest.checks() if not check.ok],
         "chain": {"entries": verification.seq, "problem": verification.problem},
         "signed": {"checks": len(checks), "failed": sum(not check.holds for check in checks)},
     }

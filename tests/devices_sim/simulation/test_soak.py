@@ -93,6 +93,7 @@ def result(**changes: Any) -> SoakResult:
              "released": 150, "touched": 100},
         ],
         "left": {"receipts": 0},
+        "not_sure": [],
         "chain": {"entries": 9, "problem": ""},
         "signed": {"checks": 5, "failed": 0},
     }  # fmt: skip
@@ -146,6 +147,7 @@ def test_all_is_well() -> None:
         (result(diary=Diary(acts=[(REFUSED, "The page answered 500.")])), "amiss"),
         (result(diary=Diary(acts=[(PAUSED, "It is not active.")])), "amiss"),
         (result(facts={"left": {"receipts": 2}}), "left: receipts"),
+        (result(facts={"not_sure": ["Queues are in memory only"]}), "no update is at rest"),
         (result(facts={"chain": {"entries": 9, "problem": "Entry 3 is missing."}}), "audit chain"),
         (result(facts={"signed": {"checks": 5, "failed": 1}}), "checks of releases"),
         (result(windows=[counted(10, 10, 11)]), "double counts"),

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from aggregation.errors import Problem
+from portal.collection import at_rest
 from portal.collection.exact import Seen, keep_copies
 from tests.portal.collection.collecting import MAX, gathered_sum
 
@@ -49,3 +50,11 @@ def test_it_refuses_where_time_is_real(settings, monkeypatch):
         call_command("exact_counts")
     with pytest.raises(Problem, match="its own time"):
         call_command("prepare_simulation", "--populations", "DE")
+
+
+def test_only_a_simulation_may_keep_copies(db, settings):
+    keep_copies()
+    settings.CLOCK = "simulated"
+    assert at_rest.checks()[-1].ok
+    settings.CLOCK = "system"
+    assert "exact_counts_seen.ids" in at_rest.checks()[-1].detail
