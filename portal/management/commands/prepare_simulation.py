@@ -35,10 +35,10 @@ class Command(BaseCommand):
         call_command("make_demo_people", verbosity=0)
         if not Task.objects.exists():
             _seed(options["populations"], options["tasks"])
-            keep_copies()
 
 
 def _seed(populations: list[str], tasks: list[str]) -> None:
+    """All of it or nothing: a second call only looks whether there are tasks."""
     people = {person.username: person for person in Person.objects.all()}
     with transaction.atomic():
         seed(
@@ -50,3 +50,4 @@ def _seed(populations: list[str], tasks: list[str]) -> None:
             tasks=tasks,
             clock=civil_clock(),
         )
+        keep_copies()

@@ -8,6 +8,8 @@ from django.core.management import call_command
 from aggregation.errors import Problem
 from portal.collection import at_rest
 from portal.collection.exact import Seen, keep_copies
+from portal.management.commands import prepare_simulation
+from portal.tasks.models import Population
 from tests.portal.collection.collecting import MAX, gathered_sum
 
 pytestmark = pytest.mark.databases
@@ -50,6 +52,21 @@ def test_it_refuses_where_time_is_real(settings, monkeypatch):
         call_command("exact_counts")
     with pytest.raises(Problem, match="its own time"):
         call_command("prepare_simulation", "--populations", "DE")
+
+
+def test_a_simulation_is_prepared_as_a_whole_or_not_at_all(db, settings, monkeypatch):
+    """Tasks without copies would be taken for a simulation that was prepared, and count nothing."""
+    settings.DEMO = True
+    call_command("make_demo_people", verbosity=0)
+    known = Population.objects.count()
+
+    def fails() -> None:
+        raise Problem("The disk is full.")
+
+    monkeypatch.setattr(prepare_simulation, "keep_copies", fails)
+    with pytest.raises(Problem, match="disk"):
+        prepare_simulation._seed(["near-by"], [])
+    assert Population.objects.count() == known
 
 
 def test_only_a_simulation_may_keep_copies(db, settings):
