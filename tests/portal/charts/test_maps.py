@@ -201,10 +201,10 @@ def many(count: int) -> list[Place]:
     ]
 
 
-def test_the_world_with_two_thousand_places_is_below_450_kilobytes() -> None:
+def test_the_world_with_two_thousand_places_is_below_410_kilobytes() -> None:
     countries = {code: Mark(1e6, 2e4, href=f"/countries/{code}") for code in world()}
     svg = world_map(countries, many(2000), colour_title=CHANGE, diverging=True, **ABOUT)
-    assert len(svg.encode()) < 450_000
+    assert len(svg.encode()) < 410_000
     assert len(circles(svg, "point")) == 1600
     assert "its noise is more than 10 % of it" in (tree(svg)[1].text or "")
 
