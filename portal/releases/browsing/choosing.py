@@ -66,7 +66,7 @@ class View:
     def parse(cls, asked: Mapping[str, str], tables: Tables) -> View:
         """A choice that this release cannot answer is a Problem that names what it can."""
         metric = one_of(asked.get("metric", ""), tables.metrics, "metric", tables.metrics[0])
-        by = one_of(asked.get("by", ""), tables.keys, "key", usual_key(tables))
+        by = one_of(asked.get("by", ""), tables.keys, "key", _usual_by(asked, tables))
         second = one_of(asked.get("second", ""), [k for k in tables.keys if k != by], "key", "")
         if tables.region_key and second == tables.region_key:
             by, second = second, by
@@ -128,6 +128,12 @@ def usual_key(tables: Tables) -> str:
     """One that is no place: those are on the map."""
     places = (tables.region_key, tables.country_key)
     return next((k for k in tables.keys if k not in places), tables.keys[0] if tables.keys else "")
+
+
+def _usual_by(asked: Mapping[str, str], tables: Tables) -> str:
+    """Places, where an address holds the usual key and says no more: which city cycles most?"""
+    usual, place = usual_key(tables), tables.region_key or tables.country_key
+    return place if place and asked.get(field_name(usual), "").strip() else usual
 
 
 def compared_key(by: str, where: Mapping[str, str], tables: Tables) -> str:

@@ -29,6 +29,11 @@ def test_nothing_asked_for_is_a_view_too(tables):
     assert view("", tables).query == "metric=num_trips&by=activity"
 
 
+def test_who_holds_the_usual_key_and_says_no_more_asks_for_places(tables):
+    found = view("activity=driving", tables)
+    assert (found.by, found.where) == ("region", {"activity": "driving"})
+
+
 def test_a_place_is_found_by_its_name(tables):
     for text in ("Lyon", "lyon", "LYON, FR", str(LYON), "lyo"):
         assert view(f"region={text}", tables).where == {"region": str(LYON)}, text
