@@ -267,6 +267,8 @@ class _Charting:
         why = why_not(config.suppression, metrics)
         if self.ranked and self.ranked.among:
             why = f"not all of {self._among(self.ranked)} are shown there: {why}"
+        if self.ranked and self.known < tables.count(self.keys, view.metric, where=self.held):
+            why += "; or noise drowns the sum that theirs would be a share of"
         if self._is_per_inhabitant:
             why += ". Those whose inhabitants nobody counted are left out, too"
         return f"{self.known:,} of {among:,} {what} are ranked here. The others are not, as {why}."

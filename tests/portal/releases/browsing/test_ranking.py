@@ -117,6 +117,9 @@ def test_a_place_whose_whole_could_be_noise_has_no_rank(tables, monkeypatch):
         assert bool(ranked.among) is (enough > 1)
         assert ranked.count == len(ranked.places) == 3
         assert str(PARIS) not in ranked.places
+    said = chart(CYCLING, tables).coverage
+    assert said.startswith("3 of 5 places are ranked here.")
+    assert said.endswith("; or noise drowns the sum that theirs would be a share of.")
 
 
 def test_every_place_that_has_a_rank_has_a_share(tables, monkeypatch):
@@ -150,6 +153,7 @@ def test_it_is_told_how_many_places_are_ranked_and_why_others_are_not(tables, cl
     drawn = chart(CYCLING, tables)
     assert drawn.coverage.startswith("4 of 5 places are ranked here. The others are not, as")
     assert "more than about ± 25 % of their trips or distance" in drawn.coverage
+    assert "a share of" not in drawn.coverage
     assert drawn.coverage in words(client.get(f"{AT}?{CYCLING}"))
     assert str(MARSEILLE) not in drawn.values
     assert chart("by=activity", tables).coverage == ""
