@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,6 +53,18 @@ pytest_plugins = ["tests.parts", "tests.databases"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--size", choices=["everyday", "full"], default="everyday")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`tests/run.py` finds the files of these marks by their text."""
+    for item, mark in itertools.product(items, ("solo", "databases")):
+        if item.get_closest_marker(mark) and f"mark.{mark}" not in _text(item.path):
+            raise pytest.UsageError(f"{item.nodeid} is marked {mark} elsewhere: mark it there.")
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,7 +1,7 @@
 """Every test, in three lanes: those that compute, and beside them those that wait.
 
-The first lane is in parallel on SQLite, then on PostgreSQL. The others have the tests with
-processes of their own and those in browsers, which wait half of the time.
+The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The others have the tests with
+processes of their own, which wait half of the time.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -20,8 +20,8 @@ from resource import struct_rusage
 from threading import Thread
 
 NO_TESTS = 5
-COMPUTING = ("parallel", "postgresql")
-WAITING = (("long",), ("solo", "browser"))
+COMPUTING = ("parallel", "postgresql", "browser")
+WAITING = (("long",), ("solo",))
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
 LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
@@ -39,8 +39,8 @@ def main() -> int:
         "parallel": [*PARALLEL, "-m", "not solo", "--ignore=tests/browser", *common],
         # Apart: a browser's event loop stays in its process and gets in the way of async views.
         "browser": [*STEALING, "-m", "not solo", *common, "tests/browser"],
-        "postgresql": [*PARALLEL, "-m", "databases and not solo", *common],
-        "solo": ["-m", "solo", *(f"--ignore={path}" for path in LONG), *common],
+        "postgresql": [*PARALLEL, "-m", "databases and not solo", *common, *marked("databases")],
+        "solo": ["-m", "solo", *common, *marked("solo", but=LONG)],
         "long": ["-m", "solo", *common, *LONG],
     }
     chosen = arguments.only.split(",")
@@ -66,6 +66,17 @@ def main() -> int:
     failed = [name for name in chosen if codes.get(name) not in (0, NO_TESTS)]
     print("tests:", f"failed in {', '.join(failed)}" if failed else "all passed", flush=True)
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
+
+
+def marked(mark: str, *, but: Sequence[str] = ()) -> list[str]:
+    """Files with tests that are marked so: to import all others takes ten seconds in each process.
+    That every such test is marked in its own file, `conftest.py` sees to."""
+    files = sorted(str(path) for path in Path("tests").rglob("test_*.py"))
+    return [
+        file
+        for file in files
+        if not file.startswith(tuple(but)) and f"mark.{mark}" in Path(file).read_text()
+    ]
 
 
 def pytest(
