@@ -97,7 +97,7 @@ class System(AbstractContextManager["System"]):
     def await_closing(self, window: Window) -> None:
         """Until no phone is offered the window any more: its release may begin."""
         self._until(
-            lambda: asyncio.run(_is_closed(self._plan.url, self._plan.tasks, window.id)),
+            lambda: asyncio.run(is_closed(self._plan.url, self._plan.tasks, window.id)),
             _NOTICE_SECONDS,
             f"close {window.id}",
         )
@@ -190,7 +190,7 @@ async def are_offered(url: str, tasks: Sequence[str], window: str, population: s
     return False
 
 
-async def _is_closed(url: str, tasks: Sequence[str], window: str) -> bool:
+async def is_closed(url: str, tasks: Sequence[str], window: str) -> bool:
     with contextlib.suppress(NotReached):
         async with connected(url) as api:
             offers = await api.check_in(CheckIn(version=VERSION, population="all"), Meter())

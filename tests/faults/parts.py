@@ -86,10 +86,18 @@ class Parts(Site):
 
     def send(self, job: str, *arguments: str, queue: str = "jobs", times: int = 1) -> None:
         """A message as beat sends it, so many times."""
-        broker = self.env["MAYFLY_BROKER_URL"].replace("unix://", "redis+socket://")
-        with Celery(broker=broker, set_as_current=False) as app:
+        with self._broker() as app:
             for _ in range(times):
                 app.send_task(job, args=arguments, queue=queue, ignore_result=True)
+
+    def forget_jobs(self) -> None:
+        """What was asked for, and not begun: some seconds later it expires anyway."""
+        with self._broker() as app, app.connection_for_write() as connection:
+            connection.default_channel.queue_purge("jobs")
+
+    def _broker(self) -> Celery:
+        address = self.env["MAYFLY_BROKER_URL"].replace("unix://", "redis+socket://")
+        return Celery(broker=address, set_as_current=False)
 
     def heard_from(self, part: str) -> float:
         """When a part last said that it is alive, in machine time."""

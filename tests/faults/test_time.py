@@ -2,11 +2,13 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from signal import SIGKILL
 
 import pytest
 
 from aggregation.protocol.windows import Unit
+from devices_sim.simulation.system import is_closed
 from tests.faults.conftest import Fault
 from tests.faults.phones import wake
 from tests.faults.scenario import WINDOW, Scenario
@@ -75,6 +77,9 @@ async def jumped(scenario: Scenario) -> None:
     await scenario.come_due(scenario.window.end + EIGHT_DAYS)
     await scenario.until(scenario.released, "the window is not released")
     before, sent = scenario.released(), scenario.tried
+    url = f"http://127.0.0.1:{scenario.port}"
+    closed = partial(is_closed, url, [world.name], scenario.window.id)
+    await scenario.until_told(closed, "phones are offered a window that is released")
     await wake([*scenario.people, *late])
     world.clock.set(scenario.window.end + timedelta(minutes=10))
     await scenario.until(world.is_told_the_time, "front ends are told another time")
@@ -91,6 +96,7 @@ async def expired(scenario: Scenario) -> None:
     for name in ("beat", "jobs", "web", *parts.workers):
         await asyncio.to_thread(parts.signal, name, SIGKILL)
         scenario.kills += 1
+    parts.forget_jobs()  # one would release the window first
     scenario.world.clock.set(scenario.window.end + 2 * EIGHT_DAYS)
     parts.start_jobs()
     parts.send("collection.erase_partials")

@@ -44,15 +44,16 @@ def hours(parts, clock, size, monkeypatch) -> Collecting:
     made = Collecting(clock, parts)
     made.activate("hourly", grace=1)
     count = 110 if size == "full" else len(failpoints.PLACES) + 1
-    made.go_to((clock.now() + timedelta(hours=2)).replace(tzinfo=None).isoformat())
-    _fill(made)
     made.go_to((clock.now() + timedelta(hours=count)).replace(tzinfo=None).isoformat())
+    _fill(made)
+    made.go_to((clock.now() + timedelta(hours=2)).replace(tzinfo=None).isoformat())
     return made
 
 
 def _fill(hours: Collecting) -> None:
-    """The first window has a stored partial; the others are released without devices."""
-    window = TaskWindow.objects.filter(state="grace").first().window
+    """The window in its grace has a stored partial, of less than three days before its release;
+    those before it are released without devices."""
+    window = TaskWindow.objects.filter(state="grace").latest("start").window
     run = hours.by_hand([window], MIN)
     hours.count(list(hours.sent))
     assert move(run.row, to=Session.State.COMPLETING, clock=hours.clock)
