@@ -14,3 +14,15 @@ class WithoutHeaders(logging.Filter):
         else:
             record.msg, record.args, record.exc_info = "A request asks for another host.", (), None
         return True
+
+
+class WithoutIds(logging.Filter):
+    """For Django's own words on addresses that nobody serves: one that a device garbled has the id
+    of its session in it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                "/device…" if str(each).startswith("/device") else each for each in record.args
+            )
+        return True

@@ -430,11 +430,12 @@ LOGGING = {
             "callback": lambda record: getattr(record, "status_code", 0) != 503,
         },
         "refusals": {"()": "portal.log_refusals.WithoutHeaders"},
+        "addresses": {"()": "portal.log_refusals.WithoutIds"},
     },
     "handlers": {"line": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["line"], "level": LOG_LEVEL},
     "loggers": {
-        "django.request": {"filters": ["answers"]},
+        "django.request": {"filters": ["answers", "addresses"]},
         "django.security.csrf": {"filters": ["refusals"]},
         "django.security.DisallowedHost": {"filters": ["refusals"]},
         "celery": {"level": "WARNING"},

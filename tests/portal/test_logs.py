@@ -20,3 +20,11 @@ def test_only_mistakes_have_a_traceback(error, lines):
     text = LineFormatter("%(message)s").format(record)
     assert len(text.splitlines()) <= lines
     assert ("Traceback" in text) is isinstance(error, ValueError)
+
+
+def test_an_address_that_a_device_garbled_keeps_its_session_to_itself(client, db, caplog):
+    assert client.get("/device/v1sions/5e327bf6ec903e50/updates").status_code == 404
+    assert client.get("/no-such-page").status_code == 404
+    assert "5e327bf6ec903e50" not in caplog.text
+    assert "Not Found: /device…" in caplog.text
+    assert "Not Found: /no-such-page" in caplog.text
