@@ -1,4 +1,4 @@
-"""Refused requests in the log: that there was one and where, never what its headers said."""
+"""Refused requests in the log: that there was one, never what its address or headers said."""
 
 import logging
 
@@ -16,13 +16,13 @@ class WithoutHeaders(logging.Filter):
         return True
 
 
-class WithoutIds(logging.Filter):
-    """For Django's own words on addresses that nobody serves: one that a device garbled has the id
-    of its session in it."""
+class OnlyOurMistakes(logging.Filter):
+    """For Django's own words on answers, which repeat the address: `portal.observing` tells of
+    each without it. What is left is what needs a traceback.
+
+    /health answers 503 while a part is down; that is its answer, not a mistake.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if isinstance(record.args, tuple):
-            record.args = tuple(
-                "/device…" if str(each).startswith("/device") else each for each in record.args
-            )
-        return True
+        status = getattr(record, "status_code", 500)
+        return status >= 500 and status != 503

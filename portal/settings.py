@@ -423,19 +423,14 @@ LOGGING = {
         },
         "json": {"()": "portal.logs.JsonFormatter"},
     },
-    # /health answers 503 while a part is down; that is its answer, not an error.
     "filters": {
-        "answers": {
-            "()": "django.utils.log.CallbackFilter",
-            "callback": lambda record: getattr(record, "status_code", 0) != 503,
-        },
+        "mistakes": {"()": "portal.log_refusals.OnlyOurMistakes"},
         "refusals": {"()": "portal.log_refusals.WithoutHeaders"},
-        "addresses": {"()": "portal.log_refusals.WithoutIds"},
     },
     "handlers": {"line": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["line"], "level": LOG_LEVEL},
     "loggers": {
-        "django.request": {"filters": ["answers", "addresses"]},
+        "django.request": {"filters": ["mistakes"]},
         "django.security.csrf": {"filters": ["refusals"]},
         "django.security.DisallowedHost": {"filters": ["refusals"]},
         "celery": {"level": "WARNING"},

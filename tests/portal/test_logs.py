@@ -22,9 +22,10 @@ def test_only_mistakes_have_a_traceback(error, lines):
     assert ("Traceback" in text) is isinstance(error, ValueError)
 
 
-def test_an_address_that_a_device_garbled_keeps_its_session_to_itself(client, db, caplog):
-    assert client.get("/device/v1sions/5e327bf6ec903e50/updates").status_code == 404
-    assert client.get("/no-such-page").status_code == 404
-    assert "5e327bf6ec903e50" not in caplog.text
-    assert "Not Found: /device…" in caplog.text
-    assert "Not Found: /no-such-page" in caplog.text
+@pytest.mark.parametrize("verb", ["get", "post", "put"])
+def test_no_address_is_repeated_that_somebody_got_wrong(client, db, caplog, verb):
+    """A device that garbles one has the id of its session in it."""
+    for address in ("/device/v1sions/5e327bf6/updates", "/devicf/5e327bf6", "/login/5e327bf6"):
+        assert getattr(client, verb)(address).status_code in (403, 404)
+    client.put("/health?5e327bf6")
+    assert "5e327bf6" not in caplog.text
