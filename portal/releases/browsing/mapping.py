@@ -16,17 +16,16 @@ from typing import Final
 from django.urls import reverse
 
 from aggregation.errors import Problem
-from portal.charts import AREAS, Area, Place, in_sight, world_map
-from portal.releases.browsing.charting import PER_INHABITANT_WARNING
+from portal.charts import AREAS, in_sight
 from portal.releases.browsing.choosing import compared_key
-from portal.releases.browsing.map_spots import Spot, alike, ordered, told_changes, told_spread
-from portal.releases.browsing.map_view import COLOURS, WORLD, MapView
-from portal.releases.browsing.measuring import PER, per_inhabitant
+from portal.releases.browsing.map_drawing import Map
+from portal.releases.browsing.map_spots import Spot, alike, ordered
+from portal.releases.browsing.map_view import COLOURS, MapView
+from portal.releases.browsing.measuring import per_inhabitant
 from portal.releases.browsing.ranking import ranking
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import EVERYTHING, Number, Where
-from portal.releases.reasons import listed
 from portal.streams import selectors as streams
 from portal.streams.gazetteer import gazetteer
 
@@ -36,125 +35,6 @@ __all__ = ["COLOURS", "Map", "MapView", "map_of", "ordered"]
 MOST_PLACES: Final = 2_000
 # A value of a key, its number, and why that is not shown.
 _Told = tuple[str, Number, str]
-
-
-@dataclass(frozen=True)
-class Map:
-    view: MapView
-    title: str
-    unit: str
-    countries: tuple[Spot, ...]
-    places: tuple[Spot, ...]
-    # Those that have a number to show.
-    areas: tuple[str, ...]
-
-    @property
-    def seen(self) -> str:
-        """What the drawing shows: what was asked for, or the one area that has all numbers."""
-        if self.view.within:
-            return self.view.within
-        return self.areas[0] if len(self.areas) == 1 else WORLD
-
-    @property
-    def looks(self) -> list[tuple[str, str, bool]]:
-        """The areas that can be looked at: name, address, and whether it is this one."""
-        known = {WORLD: "World", **{one: AREAS[one].name for one in self.areas}}
-        return [
-            (name, f"?{self.view.but(within=one).query}", one == self.seen)
-            for one, name in known.items()
-        ]
-
-    @property
-    def all_areas(self) -> Mapping[str, Area]:
-        return AREAS
-
-    @property
-    def is_shown(self) -> bool:
-        return any(one.number.value is not None for one in (*self.countries, *self.places))
-
-    @property
-    def spots(self) -> tuple[Spot, ...]:
-        """What its table has: the places, or the countries where there are none."""
-        return self.places or self.countries
-
-    @property
-    def is_shaded(self) -> bool:
-        """Whether colours say something else than sizes do."""
-        return any(spot.shade for spot in (*self.places, *self.countries))
-
-    @property
-    def colour_title(self) -> str:
-        """What colours say, for the legend and the table."""
-        titles = {
-            "share": "Share in %" + (f" among {listed(self.among)}" if self.among else ""),
-            "person": f"{self.unit or self.view.metric} per {PER:,} inhabitants",
-            "change": "Change since the window before",
-        }
-        return titles.get(self.view.colour, "")
-
-    @property
-    def among(self) -> tuple[str, ...]:
-        """The values that shares are of together; empty where they are of all."""
-        return next((spot.among for spot in self.spots if spot.among), ())
-
-    @property
-    def warning(self) -> str:
-        """What its colours would be read wrongly without; else empty."""
-        return PER_INHABITANT_WARNING if self.view.colour == "person" else ""
-
-    @property
-    def remark(self) -> str:
-        """What the colours come to; or why there are none."""
-        if self.view.colour == "share":
-            return _told_shares(self)
-        if self.view.colour == "change":
-            return told_changes(self.spots)
-        if self.view.colour == "person":
-            return "Countries have no colour: inhabitants are of places."
-        return ""
-
-    @property
-    def told(self) -> str:
-        """All that is to be said of its colours."""
-        return " ".join(filter(None, [self.warning, self.remark]))
-
-    @property
-    def figure(self) -> str:
-        return self.svg(heading=False)
-
-    def svg(self, *, heading: bool = True) -> str:
-        """By itself, with its title, it also holds what a page says beside it."""
-        view = self.view
-        return world_map(
-            {one.id: one.mark for one in self.countries},
-            [
-                Place(one.name, one.place.latitude, one.place.longitude, one.mark, one.shade)
-                for one in self.places
-                if one.place
-            ],
-            title=self.title,
-            unit=self.unit,
-            colour_title=self.colour_title,
-            colour_unit="" if view.colour == "person" else "%",
-            colours={one.id: one.shade for one in self.countries if one.shade is not None},
-            diverging=view.colour == "change",
-            within=self.seen if self.seen != WORLD else "",
-            uncertainty=view.uncertainty,
-            heading=heading,
-            remarks=[one for one in (self.warning, self.remark) if one and heading],
-        )
-
-
-def _told_shares(found: Map) -> str:
-    if not found.view.where:
-        return "A share is that of one value, such as cycling: choose one to colour by it."
-    if not found.is_shaded:
-        return "Noise drowns the sums that shares would be of, so there is no share to colour by."
-    words = (
-        "In most of these places noise drowns the sum over all: these are shares of "
-        f"{listed(found.among)} together."
-    )
-    return " ".join(filter(None, [words if found.among else "", told_spread(found.spots)]))
 
 
 def map_of(view: MapView, tables: Tables, before: Tables | None) -> Map:
