@@ -11,9 +11,14 @@ It is imported before Django is set up.
 
 from asyncio import Transport
 from asyncio.events import TimerHandle
-from typing import ClassVar
+from collections import deque
+from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 # At a time: a flood of small requests is seen before all of it is taken in.
 _SLICE = 1 << 16
@@ -36,11 +41,26 @@ class PatientProtocol(HttpToolsProtocol):
     _counted: object = None
     _size = 0
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        # Requests that are not answered yet, the oldest first. uvicorn itself knows the last alone.
+        self._unanswered: deque[RequestResponseCycle] = deque()
+
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait()
 
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        if self.cycle is not None and self.cycle.scope is self.scope:
+            self._unanswered.append(self.cycle)
+
+    def on_response_complete(self) -> None:
+        self._unanswered.popleft()
+        super().on_response_complete()
+
     def connection_lost(self, exc: Exception | None) -> None:
+        self._answer_nobody()
         self._stop_waiting()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
@@ -60,8 +80,13 @@ class PatientProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """The connection ends here: what was sent ahead of this is answered to nobody."""
         super().send_400_response(msg)
-        if self.cycle is not None:
-            self.cycle.disconnected = True
+        self._answer_nobody()
+
+    def _answer_nobody(self) -> None:
+        """Whatever is at work learns that nobody listens, rather than write to what is closed."""
+        for cycle in self._unanswered:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def _look(self, size: int) -> None:
         cycle = self.cycle
@@ -112,6 +137,7 @@ class PatientProtocol(HttpToolsProtocol):
         if not (begun or self.pipeline or self.transport.is_closing()):
             self.transport.write(answer)
         self.transport.close()
+        self._answer_nobody()
 
 
 def _refusal(status: int, sentence: str) -> bytes:

@@ -1,5 +1,9 @@
-"""The server's protocol in a hurry, and an application that says how much of a body it has read."""
+"""The server's protocol in a hurry, and an application that says how much of a body it has read.
 
+Whoever asks for /last is answered once somebody asks for /first.
+"""
+
+import asyncio
 from typing import Any
 
 from portal.device_api.protocol import DeviceProtocol
@@ -7,6 +11,9 @@ from portal.device_api.protocol import DeviceProtocol
 
 class Impatient(DeviceProtocol):
     arrival_seconds = 0.4
+
+
+_first = asyncio.Event()
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -18,6 +25,10 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         if message["type"] == "http.disconnect":
             return
         read, more = read + len(message["body"]), message["more_body"]
+    if scope["path"] == "/last":
+        await _first.wait()
+    elif scope["path"] == "/first":
+        _first.set()
     body = b"%d" % read
     headers = [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})

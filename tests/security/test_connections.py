@@ -115,6 +115,23 @@ def test_a_long_body_is_no_long_head(server: tuple[int, int]) -> None:
     assert reply.body == b"3000000"
 
 
+@pytest.mark.parametrize("end", [b"no request\r\n\r\n", None], ids=["garbage", "hung up"])
+def test_nothing_is_written_to_a_connection_that_has_ended(
+    tmp_path: Path, end: bytes | None
+) -> None:
+    """Whatever is at work on what was sent ahead learns of it: no traceback, at any time."""
+    log, last = tmp_path / "log", http_request("GET", "/last", b"")
+    with running_uvicorn(APPLICATION, *PROTOCOL, *UNPROXIED, log=log) as (port, _):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(last + GET + (end or b""))
+            if end:
+                assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
+        for path in ("/first", "/last", "/"):
+            (reply,) = exchange(port, http_request("GET", path, b""))
+            assert reply.status == 200
+    assert "Traceback" not in log.read_text()
+
+
 @pytest.mark.parametrize("way", ["hurried", "hurried_devices"])
 @pytest.mark.parametrize(
     "sent",
