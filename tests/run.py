@@ -1,7 +1,7 @@
-"""Every test, in three lanes: those that compute, and beside them those that wait.
+"""Every test, in three lanes beside each other: some compute, others wait half of the time.
 
-The first lane is in parallel on SQLite, on PostgreSQL, in browsers. The others have the tests with
-processes of their own, which wait half of the time.
+Those that compute are on SQLite and again on PostgreSQL; those that wait are in browsers or have
+processes of their own.
 
 python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest arguments]
 """
@@ -20,8 +20,9 @@ from resource import struct_rusage
 from threading import Thread
 
 NO_TESTS = 5
-COMPUTING = ("parallel", "postgresql", "browser")
-WAITING = (("long",), ("solo",))
+# What is said in the first is heard at once. PostgreSQL's turn comes when browsers have theirs.
+LANES = (("parallel", "browser"), ("long", "postgresql"), ("solo",))
+COMPUTING = ("parallel", "postgresql")
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
 # Half of the time of all tests with processes of their own.
 LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
@@ -50,16 +51,18 @@ def main() -> int:
     def run(lane: Sequence[str], *, aloud: bool) -> None:
         for name in [name for name in lane if name in chosen]:
             with postgresql() if name == "postgresql" else nullcontext({}) as variables:
-                codes[name], said = pytest(calls[name], variables, aloud=aloud)
+                patient = name in COMPUTING
+                codes[name], said = pytest(calls[name], variables, aloud=aloud, patient=patient)
                 complaints.extend(said)
 
+    first, *others = LANES
     with prepared_once():
-        beside = [Thread(target=run, args=[lane], kwargs={"aloud": False}) for lane in WAITING]
+        beside = [Thread(target=run, args=[lane], kwargs={"aloud": False}) for lane in others]
         for thread in beside:
             thread.start()
             if arguments.size == "full":  # large enough to be in each other's way
                 thread.join()
-        run(COMPUTING, aloud=True)
+        run(first, aloud=True)
         for thread in beside:
             thread.join()
     print(*complaints, sep="\n", end="\n" if complaints else "")
@@ -80,15 +83,15 @@ def marked(mark: str, *, but: Sequence[str] = ()) -> list[str]:
 
 
 def pytest(
-    arguments: list[str], variables: dict[str, str], *, aloud: bool
+    arguments: list[str], variables: dict[str, str], *, aloud: bool, patient: bool = False
 ) -> tuple[int, list[str]]:
     """Its exit code, and its line for each test that failed: the last thing to be said, where
-    nobody has to look for it. What a quiet one says is shown when it has ended."""
+    nobody has to look for it. What a quiet one says is shown when it has ended. A patient one lets
+    those go first whose wait is over."""
     words = f"pytest {' '.join(arguments)}"
     print(f"tests: {words}", flush=True)
     began = time.monotonic()
-    # Those that wait, and take longest, go first when their wait is over.
-    first = ["nice", "-n", "5"] if aloud else []
+    first = ["nice", "-n", "5"] if patient else []
     with (
         tempfile.TemporaryFile() as output,
         subprocess.Popen(
