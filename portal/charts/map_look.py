@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from portal.charts.frame import Frame
 from portal.charts.ramps import Ramp
-from portal.charts.rounding import places_of, rounded
+from portal.charts.rounding import places_of, rounded, signed, span
 from portal.charts.shapes import Mark, Place, Shade
 from portal.charts.svg import Markup, join, tag
 from portal.charts.words import spoken
@@ -65,17 +65,26 @@ class Look:
         return f"point {self.ramp.colour(shade.value)}{self.fade(place.mark)}"
 
     def said(self, shade: Shade | None) -> str:
-        """What a tooltip says of a colour: `; change +12 ± 5 %`."""
+        """What a tooltip says of a colour: `; change +12 %, from +7 to +18 %`."""
         if shade is None:
             return ""
-        words = spoken(Mark(shade.value, shade.half_width), self.colour_unit)
-        # What rounds to zero has no sign.
-        if self.is_signed and rounded(shade.value, places_of(shade.half_width or 0.0)) > 0:
-            words = f"+{words}"
+        words = self._interval(shade)
         if self.terse:
             return f"; {words}"
         noise = f", {WITHIN_NOISE}" if shade.is_noise else ""
         return f"; {self.colour_title} {words}{noise}"
+
+    def _interval(self, shade: Shade) -> str:
+        if shade.ends is not None:
+            range_ = f"{span(*shade.ends)} {self.colour_unit}".strip()
+            return range_ if self.terse else f"{self._middle(shade)}, from {range_}"
+        words = spoken(Mark(shade.value, shade.half_width), self.colour_unit)
+        # What rounds to zero has no sign.
+        is_more = rounded(shade.value, places_of(shade.half_width or 0.0)) > 0
+        return f"+{words}" if self.is_signed and is_more else words
+
+    def _middle(self, shade: Shade) -> str:
+        return f"{signed(shade.value, places_of(shade.half_width or 0.0))} {self.colour_unit}"
 
     @property
     def unknown(self) -> str:

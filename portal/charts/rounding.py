@@ -51,6 +51,14 @@ def ends(value: float, half_width: float) -> tuple[str, str]:
     return written(value - half_width, places), written(value + half_width, places)
 
 
+def span(low: float, high: float) -> str:
+    """`+7 to +140`: both ends of a change, with more digits where one would else seem to be 0."""
+    places = places_of((high - low) / 2)
+    if low * high > 0:
+        places = max(places, places_of(min(abs(low), abs(high))) - 1)
+    return f"{signed(low, places)} to {signed(high, places)}"
+
+
 def magnitude(value: float) -> tuple[float, str, str]:
     """The million or billion that a number is written in, as sign and as word; below: as it is."""
     size = abs(value)

@@ -42,6 +42,8 @@ class Shade:
     half_width: float | None = None
     # It could be noise alone: then it has no colour that would say otherwise.
     is_noise: bool = False
+    # Both ends of its interval, where they are not equally far away.
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

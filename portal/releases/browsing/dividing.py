@@ -18,7 +18,9 @@ lose to the clip in all their cells at once (`ClipUncertainty`). In (1 − r)·X
 part; squares add as if it did not, which is wide again. Where only the whole is released, w_Y
 stands for w_R: Y has R's error and more, of which none cancels, so it is no narrower.
 
-The interval is not the same to both sides; what we show is the longer one.
+The interval is not the same to both sides. Of a change we show both ends: at r = 1 the rule above
+is the one by which a difference is clear, so that a change of 0 % lies within the ends just where
+it is not. Of a share we show the longer side as the half-width.
 """
 
 from __future__ import annotations
@@ -27,12 +29,14 @@ import math
 
 from portal.releases.reading import Number
 
+Ends = tuple[float, float]
 
-def apart(top: Number, bottom: Number) -> float | None:
-    """Half-width of the ratio of two numbers with noise of their own; None where it is endless."""
+
+def apart(top: Number, bottom: Number) -> Ends | None:
+    """Both ends of the ratio of two numbers with noise of their own; None where it is endless."""
     x, y = top.value or 0.0, bottom.value or 0.0
     x_width, y_width = top.half_width or 0.0, bottom.half_width or 0.0
-    return _reach(x, y, a=y**2 - y_width**2, b=x * y, c=x**2 - x_width**2)
+    return _ends(y, a=y**2 - y_width**2, b=x * y, c=x**2 - x_width**2)
 
 
 def within(part: Number, whole: Number) -> float | None:
@@ -45,15 +49,21 @@ def beside(part: Number, rest: Number) -> float | None:
     return _share(part, (part.value or 0.0) + (rest.value or 0.0), rest)
 
 
+def longer(ends: Ends | None, middle: float) -> float | None:
+    """From the middle to the farther end."""
+    return None if ends is None else max(ends[1] - middle, middle - ends[0])
+
+
 def _share(part: Number, y: float, rest: Number) -> float | None:
     x, x_square = part.value or 0.0, (part.half_width or 0.0) ** 2
     rest_square = (rest.half_width or 0.0) ** 2
-    return _reach(x, y, a=y**2 - x_square - rest_square, b=x * y - x_square, c=x**2 - x_square)
+    ends = _ends(y, a=y**2 - x_square - rest_square, b=x * y - x_square, c=x**2 - x_square)
+    return longer(ends, x / y) if ends else None
 
 
-def _reach(x: float, y: float, *, a: float, b: float, c: float) -> float | None:
-    """From x / y to the farther end of the r with a·r² − 2b·r + c ≤ 0."""
+def _ends(y: float, *, a: float, b: float, c: float) -> Ends | None:
+    """Of the r with a·r² − 2b·r + c ≤ 0."""
     if not (a > 0 and y > 0 and math.isfinite(a)):
         return None
     root = math.sqrt(max(b**2 - a * c, 0.0))
-    return max((b + root) / a - x / y, x / y - (b - root) / a)
+    return (b - root) / a, (b + root) / a

@@ -52,7 +52,8 @@ class Spot:
         if change is None or change.percent is None:
             return None
         width = math.inf if change.percent_half_width is None else change.percent_half_width
-        return Shade(change.percent, width, is_noise=not change.is_clear)
+        ends = change.percent_ends
+        return Shade(change.percent, width, is_noise=not change.is_clear, ends=ends)
 
 
 def ordered(spots: Sequence[Spot]) -> list[Spot]:

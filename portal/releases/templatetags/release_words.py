@@ -7,9 +7,11 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from portal.charts.rounding import places_of, signed, written
+from aggregation.protocol.windows import Window
+from portal.charts.rounding import places_of, signed, span, written
 from portal.ledger.templatetags.ledger_words import epsilon
 from portal.releases.browsing.change import Change
+from portal.releases.dating import dated
 from portal.releases.models import Release
 from portal.releases.reading import Number
 from portal.releases.reasons import plain as plain_name
@@ -70,10 +72,13 @@ def changed(change: Change | None) -> SafeString | str:
 
 
 def _percentage(change: Change) -> str:
-    width = change.percent_half_width
-    if change.percent is None or width is None:
+    """` (+56 %, from +7 to +138 %)`: zero lies between the ends just where the change is not
+    clear."""
+    if change.percent is None or change.percent_ends is None:
         return ""
-    return f" ({signed(change.percent, places_of(width))} ± {_width(width)} %)"
+    low, high = change.percent_ends
+    middle = signed(change.percent, places_of((high - low) / 2))
+    return f" ({middle} %, from {span(low, high)} %)"
 
 
 @register.filter
@@ -83,6 +88,12 @@ def utc(moment: datetime | str) -> SafeString:
     found = found.astimezone(UTC)
     exactly, shown = found.isoformat(timespec="seconds"), f"{found:%Y-%m-%d %H:%M} UTC"
     return format_html('<time datetime="{}">{}</time>', exactly, shown)
+
+
+@register.filter
+def dates(window: Window) -> str:
+    """`week of 30 Nov – 6 Dec 2026`."""
+    return dated(window)
 
 
 @register.filter

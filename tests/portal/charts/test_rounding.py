@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from portal.charts.rounding import ends, magnitude, places_of, signed, written
+from portal.charts.rounding import ends, magnitude, places_of, signed, span, written
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,16 @@ def test_halves_are_rounded_as_people_do() -> None:
 )
 def test_from_a_million_on_there_is_a_word(value: float, word: str) -> None:
     assert magnitude(value)[2] == word
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (7.6, 138.2, "+8 to +138"),
+        (-51.2, 12.0, "−51 to +12"),
+        (0.3, 138.2, "+0.3 to +138.2"),
+        (-138.2, -0.3, "−138.2 to −0.3"),
+    ],
+)
+def test_an_end_of_a_clear_change_is_never_zero(low: float, high: float, told: str) -> None:
+    assert span(low, high) == told

@@ -8,11 +8,11 @@ import pytest
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.dividing import apart
+from portal.releases.browsing.dividing import apart, longer
 from portal.releases.browsing.measuring import scaled, share, share_beside
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import Number
-from portal.releases.templatetags.release_words import interval
+from portal.releases.templatetags.release_words import changed, interval
 
 THAN = "the week before"
 NOISE = "what there is could be noise alone"
@@ -56,6 +56,45 @@ def test_noise_alone_is_called_clear_no_more_often_than_it_should():
         for a, b in rng.laplace(size=(20_000, 2))
     ]
     assert 0.03 < sum(called) / len(called) < 0.05
+
+
+@pytest.mark.parametrize("now", [730, 950, 1060, 1070, 1140, 2500])
+def test_a_change_in_percent_leaves_out_zero_just_where_it_is_clear(now):
+    change = Change.between(number(730, 230), number(now, 237))
+    low, high = change.percent_ends
+    assert low < change.percent < high
+    assert change.is_clear == (low > 0)
+    assert ("from +" in changed(change)) == change.is_clear
+
+
+def test_both_ends_of_a_change_are_told():
+    said = changed(Change.between(number(730, 230), number(1140, 237)))
+    assert "+410 " in said
+    assert "(+56 %, from +9 to +138 %)" in said
+    assert "clear" in said
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "difference"),
+    [
+        ((64_450, 21_000), (71_550, 23_000), 8_000),
+        ((10_040, 1_700), (10_060, 1_700), 100),
+        ((100.0, 3.0), (100.0, 3.0), 0),
+    ],
+)
+def test_a_difference_is_that_of_the_numbers_as_they_are_written(before, now, difference):
+    assert Change.between(number(*before), number(*now)).difference == difference
+
+
+def test_rounding_never_decides_what_is_clear():
+    """Written as 100 and 114: 14 is less than the noise of both, and 14.9 is more."""
+    change = Change.between(number(99.51, 10), number(114.41, 10.3))
+    assert change.is_clear
+    assert change.difference == pytest.approx(14.9)
+    rng = np.random.default_rng(3)
+    for before, now in rng.normal(100, 20, size=(2_000, 2)):
+        exact = abs(now - before) > math.hypot(17, 19)
+        assert Change.between(number(before, 17), number(now, 19)).is_clear == exact
 
 
 @pytest.mark.parametrize(
@@ -134,7 +173,7 @@ def test_shares_beside_a_rest_that_is_known_are_hardly_too_wide(part, rest, cell
         # That of the whole alone, as if the part had none.
         (lambda x, y, _: 100 * x.value * y.half_width / y.value**2, (40, 60, 8)),
         # As if the two were apart, which counts the noise of the part twice.
-        (lambda x, y, _: 100 * apart(x, y), (30, 20, 1)),
+        (lambda x, y, _: 100 * longer(apart(x, y), x.value / y.value), (30, 20, 1)),
     ],
     ids=["part", "whole", "apart"],
 )
