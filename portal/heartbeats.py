@@ -22,6 +22,7 @@ _DAY_SECONDS = 86_400
 # More than NTP ever moves a clock that it keeps.
 JUMP_SECONDS = 30.0
 _stop = threading.Event()
+_this_worker = ""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,15 @@ def latest_jump() -> Jump | None:
 
 def start_worker_heartbeat(worker: str) -> None:
     """Beat from a thread of its own, so that busy slots do not look like a dead worker."""
+    global _this_worker  # noqa: PLW0603 - one for the process
+    _this_worker = worker
     thread = threading.Thread(target=_beat_until_stopped, args=(worker,), daemon=True)
     thread.start()
+
+
+def this_worker() -> str:
+    """The name that this process beats by; none, if it is no worker."""
+    return _this_worker
 
 
 def stop_worker_heartbeat() -> None:

@@ -21,8 +21,8 @@ from portal.valkey import queue_client, queue_hash
 FAILING = "mayfly:failing"
 # The name under which a request's id travels with the jobs it asks for.
 _HEADER = "mayfly_request"
-# Sessions last as long as they last: that is no measure of anything.
-_LONG = frozenset({"collection.run_session"})
+# Sessions last as long as they last, and many questions as long as each: no measure of anything.
+_UNMEASURED = frozenset({"collection.run_session", "pages.ask"})
 _began: dict[str, float] = {}
 
 
@@ -61,7 +61,7 @@ def _begin(task_id: str = "", task: Any = None, **_: Any) -> None:
 def _end(task_id: str = "", task: Any = None, state: str | None = None, **_: Any) -> None:
     seconds = time.perf_counter() - _began.pop(task_id, time.perf_counter())
     outcome = "succeeded" if state == "SUCCESS" else "failed"
-    if task.name not in _LONG:
+    if task.name not in _UNMEASURED:
         measuring.took("job", seconds, job=task.name, outcome=outcome)
     tracing.end()
 
@@ -81,5 +81,12 @@ def _failed(task_id: str = "", sender: Any = None, **_: Any) -> None:
 
 @task_success.connect
 def _succeeded(sender: Any = None, **_: Any) -> None:
+    if not sender.request.is_eager:  # else whoever asked several tells of all at once
+        note_success(sender.name)
+
+
+def note_success(*names: str) -> None:
+    """These jobs do not fail, or not any more."""
     with contextlib.suppress(redis.RedisError, OSError):
-        queue_client().hdel(FAILING, sender.name)
+        if names:
+            queue_client().hdel(FAILING, *names)

@@ -1,35 +1,47 @@
-"""What the heartbeat asks, and how often. Intervals are machine time."""
+"""What the heartbeat asks, and how often. Intervals are machine time.
 
-from typing import Any
+Questions of one interval are one message, and asked one after the other: a message costs more than
+most answers. They stand in an order in which one finds what the last has made: a window that begins
+has its session, and is on offer, within one beat. Those that may take long come last; whatever a
+thread is busy with, the next beat's questions are asked by another.
+"""
+
+from typing import Any, Final
+
+# By the number of beats between two times.
+QUESTIONS: Final[dict[int, tuple[str, ...]]] = {
+    1: (
+        "pages.heartbeat",
+        "tasks.advance_windows",
+        "collection.place_sessions",
+        "collection.publish_snapshot",
+        "notifications.tell_of_new_entries",
+        "notifications.send_due_deliveries",
+        "collection.merge_partials",
+        "releases.release_due_windows",
+        "releases.render_releases",
+        "lab.run_next_study",
+    ),
+    5: ("tasks.extend_windows", "collection.count_fleet", "collection.erase_partials"),
+    15: ("audit.verify_new_entries",),
+    30: ("releases.restore_files",),
+    60: ("notifications.forget_old_events",),
+    1800: (
+        "accounts.forget_old_login_failures",
+        "accounts.forget_old_sessions",
+        "audit.verify_chain",
+    ),
+}
 
 
 def schedule(*, beat: float) -> dict[str, dict[str, Any]]:
     return {
-        job: {
-            "task": job,
-            "schedule": every,
-            # A job nobody took in time is forgotten: the next beat asks again.
-            "options": {"expires": max(10.0, 2 * every)},
+        f"every {beats} beats": {
+            "task": "pages.ask",
+            "schedule": beats * beat,
+            "args": [list(questions)],
+            # What nobody took in time is forgotten: the next beat asks again.
+            "options": {"expires": max(10.0, 2 * beats * beat)},
         }
-        for job, every in {
-            "pages.heartbeat": beat,
-            "notifications.tell_of_new_entries": beat,
-            "notifications.send_due_deliveries": beat,
-            "notifications.forget_old_events": 60 * beat,
-            "tasks.advance_windows": beat,
-            "tasks.extend_windows": 5 * beat,
-            "collection.place_sessions": beat,
-            "collection.publish_snapshot": beat,
-            "collection.count_fleet": 5 * beat,
-            "collection.merge_partials": beat,
-            "collection.erase_partials": 5 * beat,
-            "releases.release_due_windows": beat,
-            "releases.render_releases": beat,
-            "releases.restore_files": 30 * beat,
-            "lab.run_next_study": beat,
-            "audit.verify_new_entries": 15 * beat,
-            "audit.verify_chain": 1800 * beat,
-            "accounts.forget_old_login_failures": 1800 * beat,
-            "accounts.forget_old_sessions": 1800 * beat,
-        }.items()
+        for beats, questions in QUESTIONS.items()
     }

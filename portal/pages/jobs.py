@@ -1,10 +1,28 @@
-"""The job that shows that beat, broker and a worker work together."""
+"""The heartbeat: one message with many questions, and the first of them: does it beat at all?"""
 
-from celery import shared_task
+from celery import current_app, shared_task
+from django.db import connections
 
-from portal import heartbeats
+from portal import heartbeats, observing_jobs
+from portal.collection.draining import is_draining
+
+
+@shared_task(name="pages.ask", ignore_result=True)
+def ask(questions: list[str]) -> None:
+    """One job after the other. What one of them meets is logged under its own name, and is none of
+    the others' trouble: they go on, and with a new connection to the database."""
+    succeeded = []
+    for name in questions:
+        if is_draining():
+            break
+        if current_app.tasks[name].apply().failed():
+            connections.close_all()
+        else:
+            succeeded.append(name)
+    observing_jobs.note_success(*succeeded)
 
 
 @shared_task(name="pages.heartbeat", ignore_result=True)
 def heartbeat() -> None:
+    """Beat, broker and a worker work together."""
     heartbeats.beat("heartbeat")

@@ -1,18 +1,17 @@
 """The heartbeat's questions: which windows are to be released, and which releases lack files?"""
 
-from typing import Any
-
 from celery import shared_task
 
+from portal import heartbeats
 from portal.audit import witness
 from portal.clock import civil_clock
 from portal.releases import running
 
 
-@shared_task(name="releases.release_due_windows", ignore_result=True, bind=True)
-def release_due_windows(self: Any) -> None:
+@shared_task(name="releases.release_due_windows", ignore_result=True)
+def release_due_windows() -> None:
     if not witness.is_behind():
-        running.release_due_windows(clock=civil_clock(), worker=str(self.request.hostname))
+        running.release_due_windows(clock=civil_clock(), worker=heartbeats.this_worker())
 
 
 @shared_task(name="releases.render_releases", ignore_result=True)

@@ -62,6 +62,23 @@ def test_a_failing_job_is_told_with_its_id_until_it_succeeds(worker):
     measuring.queue_client().hdel(observing_jobs.FAILING, FAILS)
 
 
+def test_a_question_that_fails_is_told_and_the_others_are_asked_all_the_same(worker):
+    """And measured, each under its own name: the message that carried them is nobody's work."""
+    hears = "notifications.tell_of_new_entries"  # asks the database, which this worker has not
+    before = measuring.measured().get("job", {}).get(_labels("succeeded"))
+    failed = '{"since": 1, "job": "x", "times": 3}'
+    measuring.queue_client().hset(observing_jobs.FAILING, "pages.heartbeat", failed)
+    app.send_task("pages.ask", args=[[hears, "pages.heartbeat"]], queue=QUEUE)
+    (found,) = eventually(lambda: [f for f in observing_jobs.failing() if f.name == hears])
+    (told,) = eventually(lambda: [one for one in lines(worker) if one.get("job") == found.job])
+    assert told["job_name"] == hears
+    assert "no such table" in told["error"]
+    eventually(lambda: measuring.measured()["job"].get(_labels("succeeded")) != before)
+    eventually(lambda: [f.name for f in observing_jobs.failing()] == [hears])
+    assert not [labels for labels in measuring.measured()["job"] if ("job", "pages.ask") in labels]
+    measuring.queue_client().hdel(observing_jobs.FAILING, hears)
+
+
 def _labels(outcome: str) -> tuple[tuple[str, str], ...]:
     return (("job", "pages.heartbeat"), ("outcome", outcome))
 
