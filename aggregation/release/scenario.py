@@ -33,6 +33,8 @@ class Cars:
     """What a country's kilometre by car is made of, in grams of a car and persons in it."""
 
     electric_share: float
+    # Not where there is one figure for all cars: then the share counts as 0.
+    is_share_known: bool
     electric_grams: float
     # Mean of all other cars.
     other_grams: float
@@ -49,7 +51,13 @@ class Cars:
             sum(row.value for row in shares) or 1.0
         )
         mean = factor.grams_per_km * occupancy
-        return cls(share, electric, (mean - share * electric) / (1 - share), occupancy)
+        return cls(
+            electric_share=share,
+            is_share_known=any(row.fuel == _ELECTRIC for row in shares),
+            electric_grams=electric,
+            other_grams=(mean - share * electric) / (1 - share),
+            occupancy=occupancy,
+        )
 
     def grams_per_km(self, scenario: Scenario) -> float:
         share = self.electric_share if scenario.electric is None else scenario.electric

@@ -31,6 +31,8 @@ class Panel:
     right: float
     # Above the bars, as on a phone, instead of beside them.
     labels_above: bool
+    # Marks that are not shown have no row.
+    folded: bool = False
 
     @property
     def rows(self) -> int:
@@ -40,10 +42,18 @@ class Panel:
     def thickness(self) -> float:
         return 16.0 if self.rows == 1 else 11.0
 
-    @property
-    def group_height(self) -> float:
+    def rows_of(self, group: Group) -> list[tuple[int, Mark]]:
+        """The marks that have a row of their own, each with its series."""
+        marks = enumerate(group.marks)
+        return [(n, mark) for n, mark in marks if is_finite(mark) or not self.folded]
+
+    def height_of(self, group: Group) -> float:
         above = 20.0 if self.labels_above else 0.0
-        return above + self.rows * (self.thickness + 3) + 11
+        return above + self.count(group) * (self.thickness + 3) + 11
+
+    def count(self, group: Group) -> int:
+        """Rows of a group; all of them have room unless what is not shown is left out."""
+        return len(self.rows_of(group)) if self.folded and not self.stacked else self.rows
 
 
 def draw_groups(panel: Panel, groups: Sequence[Group], y: float) -> tuple[list[Markup], float]:
@@ -51,7 +61,7 @@ def draw_groups(panel: Panel, groups: Sequence[Group], y: float) -> tuple[list[M
     drawn = []
     for group in groups:
         drawn.append(_group(panel, group, y))
-        y += panel.group_height
+        y += panel.height_of(group)
     return drawn, y
 
 
@@ -85,14 +95,14 @@ def _group(panel: Panel, group: Group, y: float) -> Markup:
     label = _label(panel, group, y, top)
     if panel.stacked:
         return tag("g", linked(label, group.href), _stack(panel, group, top))
-    step = panel.thickness + 3
+    step, drawn = panel.thickness + 3, panel.rows_of(group)
     rows = [
-        _row(panel, group, mark, index, top + index * step)
-        for index, mark in enumerate(group.marks)
+        _row(panel, group, mark, index, top + place * step)
+        for place, (index, mark) in enumerate(drawn)
     ]
-    if len(rows) == 1:
+    if len(group.marks) == 1:
         return linked(tag("g", label, *rows), group.marks[0].href or group.href)
-    links = [linked(row, mark.href) for row, mark in zip(rows, group.marks, strict=True)]
+    links = [linked(row, mark.href) for row, (_, mark) in zip(rows, drawn, strict=True)]
     return tag("g", linked(label, group.href), *links)
 
 
@@ -101,7 +111,7 @@ def _label(panel: Panel, group: Group, y: float, top: float) -> Markup:
         room = 0.55 * (panel.right - panel.left) if panel.rows == 1 else panel.right - panel.left
         drawn = text(cut(group.label, NORMAL, room), panel.left, y + 14, "chart-label")
     else:
-        middle = top + panel.rows * (panel.thickness + 3) / 2 + 3
+        middle = top + panel.count(group) * (panel.thickness + 3) / 2 + 3
         room = panel.axis.first - panel.left - 10
         words = cut(group.label, NORMAL, room)
         end = panel.axis.first - 10

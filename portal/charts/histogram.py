@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portal.charts.bars import Panel, draw_axis, draw_groups, stack_total
 from portal.charts.frame import (
@@ -44,16 +44,18 @@ def histogram(
     heading: bool = True,
     name: str = "",
     remarks: Sequence[str] = (),
+    folded: bool = False,
 ) -> str:
     """One row for each group and series, in the order given.
 
     Panels of groups, each with its name, stand side by side where there is room, all on the same
     axis. `share` shows each mark as a part of its series' sum, or of its bar where stacked;
     `totals` (one mark per series) are sums that know more than what is shown. `remarks` stand
-    below the axis. `name` tells apart two drawings of the same on one page.
+    below the axis. `name` tells apart two drawings of the same on one page. `folded` leaves out
+    what is not shown, for a page that says so beside the chart.
     """
     panels = _panels(groups)
-    made_of = (name, panels, series, title, unit, stacked, log, share, totals, width)
+    made_of = (name, panels, series, title, unit, stacked, log, share, totals, width, folded)
     frame = Frame(name_of("histogram", *made_of), width, title, heading)
     said = list(remarks)
     if stacked and log:
@@ -68,7 +70,12 @@ def histogram(
     drawing = Drawing(frame, panels, tuple(series), unit, stacked=stacked, log=log)
     if not any(is_finite(mark) for mark in drawing.marks):
         return sentence(frame, nothing_shown(drawing.marks))
-    return _drawn(drawing, said)
+    return _drawn(replace(drawing, panels=_shown(panels), folded=True) if folded else drawing, said)
+
+
+def _shown(panels: Panels) -> Panels:
+    """Groups that have something to show."""
+    return [(name, [g for g in groups if any(map(is_finite, g.marks))]) for name, groups in panels]
 
 
 def _panels(groups: Sequence[Group] | Panels) -> Panels:
@@ -86,6 +93,7 @@ class Drawing:
     unit: str
     stacked: bool
     log: bool
+    folded: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -151,7 +159,10 @@ def _panel(drawing: Drawing, left: float, room: float) -> Panel:
     ticks = min(max(2, int((last - first) / 70)), 6)
     axis = axis_for(_extent(drawing), first=first, last=last, log=log, most_ticks=ticks)
     right = left + room
-    return Panel(drawing.frame, drawing.series, drawing.unit, axis, stacked, left, right, above)
+    return Panel(
+        drawing.frame, drawing.series, drawing.unit, axis, stacked, left, right, above,
+        folded=drawing.folded,
+    )  # fmt: skip
 
 
 def _value_room(drawing: Drawing) -> float:
@@ -183,10 +194,13 @@ def _sides(group: Group, is_whole: bool) -> list[Mark]:
 
 def _keys(drawing: Drawing) -> list[Key]:
     series, marks = drawing.series, drawing.marks
-    keys = [Key(i, name) for i, name in enumerate(series)] if len(series) > 1 else []
+    used = {n for g in drawing.groups for n, mark in enumerate(g.marks) if is_finite(mark)}
+    named = [Key(n, name) for n, name in enumerate(series) if n in used or not drawing.folded]
+    keys = named if len(series) > 1 else []
     if any(half_width(mark) for mark in marks) and not drawing.is_whole:
         keys.append(Key("interval", "interval"))
-    if not all(is_finite(mark) for mark in marks):
+    is_hatched = not drawing.folded or drawing.stacked
+    if is_hatched and not all(is_finite(mark) for mark in marks):
         keys.append(Key("hidden", "not shown"))
     return keys
 
@@ -199,7 +213,7 @@ def _log_remarks(drawing: Drawing) -> list[str]:
 
 def _description(drawing: Drawing) -> str:
     rows, series, unit = len(drawing.groups), drawing.series, drawing.unit
-    hidden = sum(not is_finite(mark) for mark in drawing.marks)
+    hidden = 0 if drawing.folded else sum(not is_finite(mark) for mark in drawing.marks)
     words = f"Bars for {rows} {'group' if rows == 1 else 'groups'}"
     if len(series) > 1:
         words += f" and {len(series)} series ({', '.join(series)})"

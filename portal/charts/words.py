@@ -44,10 +44,15 @@ def nothing_shown(marks: Sequence[Mark]) -> str:
     if not marks:
         return "There is nothing to draw: no number fits what was asked for."
     # Reasons are sentences, and end as such.
-    reasons = sorted({mark.note.rstrip(".") for mark in marks if mark.note})
+    reasons = sorted({_first_small(mark.note.rstrip(".")) for mark in marks if mark.note})
     many = f"None of these {len(marks)} numbers" if len(marks) > 1 else "This number"
     verb = "is shown" if len(marks) > 1 else "is not shown"
     return f"{many} {verb}: {'; '.join(reasons[:3])}." if reasons else f"{many} {verb}."
+
+
+def _first_small(sentence: str) -> str:
+    """To stand behind a colon."""
+    return f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def is_finite(mark: Mark) -> bool:

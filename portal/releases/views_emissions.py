@@ -18,8 +18,9 @@ from portal.releases.browsing.emitting import (
     parse_scenario,
     tasks_with_emissions,
 )
-from portal.releases.browsing.headline import headline, of_places
+from portal.releases.browsing.headline import headline
 from portal.releases.browsing.history import strip, tables_before, tasks_with_files
+from portal.releases.browsing.leading import AMOUNTS, leading
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.finding import find_release
@@ -61,7 +62,10 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         apart = [found.where | {ACTIVITY: one} for one in found.shown_activities]
         said += [headline(COLUMN, tables, earlier, where=one, place=name) for one in apart]
     elif not said[0].is_shown:
-        said += of_places(tables, earlier, COLUMN)
+        said += [
+            headline(COLUMN, tables, earlier, where=one, place=name)
+            for name, one in found.of_places
+        ]
     outcome, cars = found.total(scenario), found.cars
     keep = _kept(release, subject, request)
     return {
@@ -79,9 +83,13 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "factor_version": factor_table().version,
         "scenario": scenario,
         "electric_share": cars.electric_share if scenario.electric is None else scenario.electric,
+        "is_share_known": cars.is_share_known,
         "people": scenario.occupancy or cars.occupancy,
         "outcome": outcome,
         "scenario_figure": found.figure(scenario) if outcome else "",
+        "first": leading(found.by_place, tables, None) if found.by_place else None,
+        "caveat": AMOUNTS,
+        "country_name": _name(found.country),
     }
 
 
@@ -156,6 +164,12 @@ def _places(found: Emissions, keep: dict[str, str]) -> list[tuple[str, str]]:
         (label, "?" + urlencode(kept | {kind: value}))
         for label, value in zip(chart.labels, chart.values, strict=True)
     ]
+
+
+def _name(code: str) -> str:
+    """Of a country; empty for all together."""
+    subject = Subject.of_country(code)
+    return subject.name if subject else code
 
 
 def _with_numbers(tables: Tables) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from portal.releases.browsing.emitting import tasks_with_emissions
 from portal.releases.browsing.history import latest, strip
 from portal.releases.browsing.placing import Subject, Told, tasks_about, usual_metric
 from portal.releases.browsing.tables import Tables
-from portal.releases.browsing.units import spoken
+from portal.releases.browsing.units import label, spoken
 from portal.releases.finding import find_release
 from portal.releases.showing import Shown
 from portal.releases.visiting import guests_welcome
@@ -131,7 +131,9 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
         "tables": tables,
         "metric": metric,
         "spoken": spoken(metric, tables.unit(metric)),
+        "metric_label": label(metric, tables.unit(metric)),
         "held": held,
+        "held_names": [tables.name_of(key)(value) for key, value in held.items()],
         "choices": [
             (key, field_name(key), held.get(key, ""), tables.domain(key))
             for key in tables.keys

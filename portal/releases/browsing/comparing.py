@@ -9,7 +9,8 @@ from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
-from portal.releases.browsing.measuring import share
+from portal.releases.browsing.hiding import Hidden
+from portal.releases.browsing.measuring import is_nothing, share
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import counted, spoken
 from portal.releases.reading import Number
@@ -34,6 +35,15 @@ class Row:
     second: Number
     # Why a side is not shown.
     reasons: tuple[str, str]
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.first.value is None and self.second.value is None
+
+    @property
+    def is_nothing(self) -> bool:
+        """On both sides, whatever people did."""
+        return is_nothing(self.first) and is_nothing(self.second)
 
     @property
     def change(self) -> Change | None:
@@ -62,11 +72,21 @@ class Comparison:
                     for number, why in zip((row.first, row.second), row.reasons, strict=True)
                 ),
             )
-            for row in self.rows
+            for row in self.told or self.rows
         ]
         series = [side.label for side in self.sides]
         title = " and ".join(series)
         return histogram(groups, series, title=title, unit=self.noun, width=width, heading=False)
+
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """Rows that are shown on one side at least, and emit something."""
+        return tuple(row for row in self.rows if not (row.is_hidden or row.is_nothing))
+
+    @property
+    def hidden(self) -> Hidden:
+        """The others, with the reasons of the first side."""
+        return Hidden.of((row.name, row.reasons[0]) for row in self.rows if row.is_hidden)
 
     @property
     def known(self) -> int:

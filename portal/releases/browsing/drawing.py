@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View
+from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.units import label
 from portal.releases.reading import Number
 
@@ -51,11 +52,25 @@ class Chart:
         return fitted(lambda width: self.svg(width=width, heading=False), wide=WIDE)
 
     @property
-    def half(self) -> str:
-        """For half of a page."""
-        return fitted(lambda width: self.svg(width=width, heading=False), wide=HALF)
+    def folded(self) -> str:
+        """For a page that tells beside it what is not shown."""
+        return fitted(self._folded, wide=WIDE)
 
-    def svg(self, *, width: int = WIDE, heading: bool = True) -> str:
+    @property
+    def half(self) -> str:
+        """The same for half of a page."""
+        return fitted(self._folded, wide=HALF)
+
+    def _folded(self, width: int) -> str:
+        return self.svg(width=width, heading=False, folded=True)
+
+    @property
+    def hidden(self) -> Hidden:
+        """What a folded chart leaves out."""
+        lines = [line for lines in self.lines for line in lines if line.number.value is None]
+        return Hidden.of((", ".join(line.names), _why(line)) for line in lines)
+
+    def svg(self, *, width: int = WIDE, heading: bool = True, folded: bool = False) -> str:
         """By itself, with its title, it also holds what a page says beside it."""
         remarks = [one for one in (self.warning, self.remark) if one and heading]
         groups = [
@@ -76,6 +91,7 @@ class Chart:
                 width=width,
                 heading=heading,
                 remarks=remarks,
+                folded=folded,
             )
         return histogram(
             groups,
@@ -87,6 +103,7 @@ class Chart:
             width=width,
             heading=heading,
             remarks=remarks,
+            folded=folded,
         )
 
     @property
@@ -102,5 +119,8 @@ class Chart:
 
 
 def _mark(line: Line) -> Mark:
-    note = line.suppressed or ("not known" if line.number.value is None else "")
-    return Mark(line.number.value, line.number.half_width, note=note)
+    return Mark(line.number.value, line.number.half_width, note=_why(line))
+
+
+def _why(line: Line) -> str:
+    return line.suppressed or ("not known" if line.number.value is None else "")

@@ -16,8 +16,9 @@ from aggregation.release.scenario import DRIVING, Cars, Scenario, ratio
 from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.charting import WIDE, Chart, chart_of
 from portal.releases.browsing.choosing import View
+from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.history import Viewer, rendered
-from portal.releases.browsing.measuring import scaled
+from portal.releases.browsing.measuring import is_nothing, scaled
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.models import Release
@@ -97,7 +98,7 @@ class Emissions:
         kept = [
             (value, label, lines)
             for value, label, lines in zip(chart.values, chart.labels, chart.lines, strict=True)
-            if not _is_nothing(lines[0].number)
+            if not is_nothing(lines[0].number)
         ]
         values, labels, lines = zip(*kept, strict=True) if kept else ((), (), ())
         return replace(chart, values=values, labels=labels, lines=lines)
@@ -113,7 +114,7 @@ class Emissions:
         """Activities whose factor is zero."""
         chart = self._every_activity
         pairs = zip(chart.labels, chart.lines, strict=True)
-        return [label for label, lines in pairs if _is_nothing(lines[0].number)]
+        return [label for label, lines in pairs if is_nothing(lines[0].number)]
 
     @cached_property
     def _every_activity(self) -> Chart:
@@ -132,6 +133,15 @@ class Emissions:
             return chart
         # Cars alone, where noise drowns the sum over all activities.
         return chart_of(view.but(where={**view.where, ACTIVITY: DRIVING}), self.tables)
+
+    @property
+    def of_places(self) -> list[tuple[str, dict[str, str]]]:
+        """The first places of that chart: the name of each, and what to ask for."""
+        chart = self.by_place
+        if chart is None or chart.is_empty:
+            return []
+        pairs = zip(chart.labels, chart.values, strict=True)
+        return [(name, {chart.view.by: value, **chart.view.where}) for name, value in pairs][:3]
 
     @property
     def factors(self) -> list[FactorLine]:
@@ -160,7 +170,7 @@ class Emissions:
         at = layout.keys.index(ACTIVITY)
         for row in rows:
             activity, number = str(row.keys[at]), pick(layout, row, COLUMN)
-            if _is_nothing(number):
+            if is_nothing(number):
                 continue
             changed = self._driven(number, scenario) if activity == DRIVING else number
             found.append(Outcome(activity, number, changed, row.suppressed))
@@ -187,6 +197,11 @@ class Emissions:
     def figure(self, scenario: Scenario) -> str:
         return fitted(lambda width: self._svg(scenario, width), wide=WIDE)
 
+    def hidden(self) -> Hidden:
+        """Activities that the figure leaves out."""
+        outcomes = self.outcomes(Scenario())
+        return Hidden.of((o.activity, o.suppressed) for o in outcomes if o.released.value is None)
+
     def _svg(self, scenario: Scenario, width: int) -> str:
         outcomes = self.outcomes(scenario)
         groups = [
@@ -207,6 +222,7 @@ class Emissions:
             unit="kg CO₂e",
             width=width,
             heading=False,
+            folded=True,
         )
 
     def _driven(self, number: Number, scenario: Scenario) -> Number:
@@ -227,11 +243,6 @@ class Emissions:
             rest -= value
         whole = moved + rest * ratio(DRIVING, AVERAGE, scenario, table)
         return scaled(number, whole / number.value) if number.value else number
-
-
-def _is_nothing(number: Number) -> bool:
-    """Exactly zero, without any noise: kilometres times a factor of zero."""
-    return number.value == 0 and not number.half_width
 
 
 def _number(text: str, low: float, high: float, what: str) -> float | None:

@@ -66,5 +66,10 @@ def scaled(number: Number, factor: float) -> Number:
     )
 
 
+def is_nothing(number: Number) -> bool:
+    """Exactly zero, without any noise: kilometres times a factor of zero."""
+    return number.value == 0 and not number.half_width
+
+
 def without(number: Number) -> Number:
     return replace(number, value=None, half_width=None)

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from aggregation.release.emissions import ACTIVITY
 from aggregation.release.emissions import COLUMN as EMISSIONS
 from portal.releases.browsing.comparing import Comparison, Side, compare
 from portal.releases.browsing.headline import Headline, headline
-from portal.releases.browsing.history import Viewer, latest, tables_before, tasks_with_files
+from portal.releases.browsing.history import (
+    Viewer,
+    latest,
+    period,
+    tables_before,
+    tasks_with_files,
+)
+from portal.releases.browsing.measuring import is_nothing
 from portal.releases.browsing.over_time import OverTime
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
@@ -80,9 +88,21 @@ class Told:
 
     @cached_property
     def headline(self) -> Headline:
-        return headline(
+        said = headline(
             self.metric, self.tables, self.earlier, where=self.where, place=self.subject.name
         )
+        if not self.is_nothing:
+            return said
+        how = f" by {self.held[ACTIVITY]}" if ACTIVITY in self.held else ""
+        when, where = period(self.release), self.subject.name
+        nothing = f"nothing was emitted{how} in {where}: no fuel is burnt."
+        return replace(said, sentence=f"{when[0].upper()}{when[1:]} {nothing}")
+
+    @cached_property
+    def is_nothing(self) -> bool:
+        """Kilometres times a factor of 0, which leaves no noise: nobody need be told so twice."""
+        found = self.tables.one(self.metric, self.where)
+        return found is not None and is_nothing(found.number)
 
     @property
     def took_part(self) -> str:
@@ -92,15 +112,16 @@ class Told:
 
     def headlines(self) -> list[Headline]:
         """Of each metric; where none is shown, of each value of the first free key that is."""
-        found = [self._about(metric, self.held).headline for metric in self.tables.metrics]
-        if any(one.is_shown for one in found) or not self.free_keys:
-            return found
+        found = [self._about(metric, self.held) for metric in self.tables.metrics]
+        found = [one for one in found if one.metric == self.metric or not one.is_nothing]
+        if any(one.headline.is_shown for one in found) or not self.free_keys:
+            return [one.headline for one in found]
         by = self.free_keys[0]
         apart = [
-            self._about(self.metric, {**self.held, by: value}).headline
-            for value in self.tables.domain(by)
+            self._about(self.metric, {**self.held, by: value}) for value in self.tables.domain(by)
         ]
-        return [one for one in apart if one.is_shown] or found[:1]
+        shown = [one.headline for one in apart if one.headline.is_shown and not one.is_nothing]
+        return shown or [self.headline]
 
     def _about(self, metric: str, held: Mapping[str, str]) -> Told:
         return replace(self, metric=metric, held=held)

@@ -125,6 +125,12 @@ def share(fraction: float) -> str:
 
 
 @register.filter
+def subscripts(text: str) -> str:
+    """`CO₂e`: sources of factors write it without."""
+    return text.replace("CO2", "CO₂")
+
+
+@register.filter
 def hundredfold(fraction: float) -> str:
     return f"{100 * fraction:g}"
 

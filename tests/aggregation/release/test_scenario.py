@@ -18,6 +18,12 @@ def test_cars_as_they_are_give_the_factor_of_the_release(country):
     assert ratio("driving", country, same, FACTORS) == pytest.approx(1)
 
 
+def test_one_figure_for_all_cars_does_not_say_how_many_are_electric():
+    assert not Cars.of("US", FACTORS).is_share_known
+    assert Cars.of("DE", FACTORS).is_share_known
+    assert Cars.of(AVERAGE, FACTORS).is_share_known
+
+
 def test_twice_as_many_in_a_car_emit_half_each():
     cars = Cars.of("FR", FACTORS)
     fuller = Scenario(occupancy=2 * cars.occupancy)

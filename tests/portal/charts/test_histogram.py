@@ -216,3 +216,26 @@ def test_small_multiples_share_one_axis() -> None:
     assert math.isclose(large / small, 4, rel_tol=0.01)
     assert {"x", "y"} <= set(words(svg))
     assert words(svg).count("km") == 2
+
+
+def test_a_folded_chart_has_no_row_for_what_is_not_shown() -> None:
+    groups = [
+        Group("driving", (Mark(9.0, 1.0), HIDDEN, Mark(4.0, 1.0))),
+        Group("flying", (HIDDEN, HIDDEN, HIDDEN)),
+        Group("walking", (Mark(3.0, 1.0), HIDDEN, HIDDEN)),
+    ]
+    svg = histogram(groups, ["within", "in", "out"], **ABOUT, folded=True)
+    assert tooltips(svg) == [
+        "driving, within: 9.0 ± 1.0 km",
+        "driving, out: 4.0 ± 1.0 km",
+        "walking, within: 3.0 ± 1.0 km",
+    ]
+    assert not {"flying", "in", "not shown"} & set(words(svg))
+    assert not of_class(svg, "hidden")
+    whole = tree(histogram(groups, ["within", "in", "out"], **ABOUT))
+    assert int(tree(svg).attrib["height"]) < int(whole.attrib["height"])
+
+
+def test_a_folded_chart_of_nothing_says_so() -> None:
+    svg = histogram([Group("flying", (HIDDEN,))], ["distance"], **ABOUT, folded=True)
+    assert "This number is not shown: too few devices." in " ".join(words(svg))

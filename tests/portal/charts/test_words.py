@@ -60,4 +60,4 @@ def test_percent(fraction: float, written: str) -> None:
 
 def test_a_sentence_of_reasons_ends_once() -> None:
     marks = [Mark(None, note="Too few phones."), Mark(None, note="Too few phones.")]
-    assert nothing_shown(marks) == "None of these 2 numbers is shown: Too few phones."
+    assert nothing_shown(marks) == "None of these 2 numbers is shown: too few phones."

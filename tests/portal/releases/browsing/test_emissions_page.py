@@ -6,7 +6,10 @@ from html import unescape
 import pytest
 from django.test import Client
 
+from aggregation.release.emission_factors import factor_table
+from aggregation.release.scenario import Cars
 from portal.releases.browsing import emitting
+from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
 from portal.releases.models import Release
 from tests.portal.releases.browsing.conftest import FIRST, LYON, PARIS, SECOND
@@ -76,3 +79,52 @@ def test_a_slider_says_where_it_stands(client: Client, released: list[Release]) 
     page = main(client.get("/emissions?electric=30&occupancy=1.6"))
     assert re.search(r'<output for="electric"[^>]*>30 %</output>', page)
     assert re.search(r'<output for="occupancy"[^>]*>1\.6 persons</output>', page)
+
+
+def test_the_first_places_are_told_with_how_they_got_there(
+    released: list[Release], tables: Tables
+) -> None:
+    found = emitting.Emissions(released[1], tables, None)
+    names = [name for name, _ in found.of_places]
+    assert names == list(found.by_place.labels[:3])
+    assert all(set(where) == {"region"} for _, where in found.of_places)
+    assert emitting.Emissions(released[1], tables, Subject.of_region(LYON)).of_places == []
+
+
+def test_a_place_says_that_nothing_is_emitted_only_if_it_is_asked(
+    client: Client, released: list[Release]
+) -> None:
+    cycled = words(client.get(f"/places/{LYON}?metric=num_trips&activity=cycling"))
+    assert "emissions" not in cycled.partition("In words")[2].partition("Over time")[0].lower()
+    asked = words(client.get(f"/places/{LYON}?metric=co2e_kg&activity=cycling"))
+    assert "nothing was emitted by cycling in Lyon: no fuel is burnt." in asked
+    assert "the factor for it is 0" not in cycled + asked
+
+
+def test_where_most_is_emitted_says_whether_it_is_certain_and_who_takes_part(
+    client: Client, released: list[Release]
+) -> None:
+    said = words(client.get("/emissions"))
+    assert re.search(r"comes first with [\d.,]+ ± .+?, then ", said)
+    assert "places where more people take part, rank higher" in said
+
+
+def test_how_many_cars_are_electric_is_not_told_where_nobody_knows(
+    client: Client, released: list[Release], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = words(client.get(f"/emissions?place={LYON}"))
+    assert re.search(r"the factor takes [\d.]+ % of cars to be electric", known)
+    cars = Cars.of("US", factor_table())
+    monkeypatch.setattr(emitting.Emissions, "cars", cars)
+    unknown = words(client.get(f"/emissions?place={LYON}"))
+    assert "0 % of cars" not in unknown
+    assert "how many of them are electric is not known" in unknown
+    assert "Electric cars not known" in unknown
+    chosen = words(client.get(f"/emissions?place={LYON}&electric=30"))
+    assert "With 30 % of cars electric" in chosen
+
+
+def test_factors_name_their_country(client: Client, released: list[Release]) -> None:
+    page = client.get(f"/emissions?place={LYON}")
+    assert "Factors: France" in words(page)
+    assert "CO2e" not in main(page)
