@@ -22,7 +22,7 @@ CONTENTS = (
     Group("Start here", ("index", "running", "first-release", "simulated-phones", "flow")),
     Group("In the portal", ("people", "streams", "notifications", "audit", "api")),
     Group("Asking", ("task-spec", "sql-rules", "tasks", "calibration")),
-    Group("Answers", ("browsing", "releases", "client", "verify-a-release")),
+    Group("Answers", ("reading-a-release", "browsing", "releases", "client", "verify-a-release")),
     Group("Evidence", ("lab", "evaluation", "faults")),
     Group(
         "Ideas",
