@@ -118,11 +118,16 @@ def same_noise(size: str, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
     The sampler is the real one; only its keys come from the test's name. `make deep` draws afresh.
     """
+    if size == "everyday":
+        draw_from(request.node.nodeid, monkeypatch)
+
+
+def draw_from(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise whose keys come from a name."""
     from aggregation.release import randomness
 
-    if size == "everyday":
-        keys = (sha256(f"{request.node.nodeid} {n}".encode()).digest() for n in itertools.count())
-        monkeypatch.setattr(randomness, "os", SimpleNamespace(urandom=lambda _: next(keys)))
+    keys = (sha256(f"{name} {n}".encode()).digest() for n in itertools.count())
+    monkeypatch.setattr(randomness, "os", SimpleNamespace(urandom=lambda _: next(keys)))
 
 
 @pytest.fixture

@@ -1,28 +1,38 @@
 """Two released days of a task over real places, with sums that dwarf the noise and are known.
 
-Each sum is in proportion to the day, the rank of the place and that of the activity.
+Each sum is in proportion to the day, the rank of the place and that of the activity. The days are
+released once; all other tests that want them get a copy of what there was then.
 """
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test import Client
 
 from aggregation.release.noise import add_noise
+from portal.accounts.models import Person
 from portal.releases import running, services
 from portal.releases.browsing.tables import Tables
 from portal.releases.models import Release
 from portal.releases.showing import Shown
 from portal.streams.geography import GEONAMES, Geography, Source
 from portal.streams.services import install_streams
+from portal.tasks.models import Revision
+from tests.conftest import draw_from
 from tests.portal.collection import collecting as module
-from tests.portal.collection.collecting import someone
-from tests.portal.releases.conftest import collecting, keys, parts
+from tests.portal.collection.collecting import Collecting, someone
+from tests.portal.releases.conftest import keys, parts
 
-__all__ = ["collecting", "keys", "parts"]
+__all__ = ["keys", "parts"]
 
 FIRST, SECOND = "2026-11-17", "2026-11-18"
 AFTER = "2026-11-21T00:00:00"
@@ -64,6 +74,35 @@ def few() -> Geography:
     return Geography(places, [one for one in whole.countries if one.code in there])
 
 
+class Kept:
+    """A database and the folders beside it, for other tests to go on from."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def is_there(self) -> bool:
+        return self._folder.exists()
+
+    def keep(self, *folders: Path) -> None:
+        connection.close()
+        for folder in folders:
+            shutil.copytree(folder, self._folder / folder.name)
+        shutil.copy(connection.settings_dict["NAME"], self._folder / "database")
+
+    def take(self, *folders: Path) -> None:
+        connection.close()
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(self._folder / folder.name, folder)
+        shutil.copy(self._folder / "database", connection.settings_dict["NAME"])
+
+
+@pytest.fixture(scope="session")
+def all_kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
 def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     settings.DATA = tmp_path / "data"
@@ -75,7 +114,33 @@ def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> N
 
 
 @pytest.fixture
-def released(collecting: Any, few: Geography, same_noise: None, monkeypatch: Any) -> list[Release]:
+def kept(all_kept: Path, streams: None, few: Geography) -> Kept:
+    """Of the first test that asked for released days of the same task in the same places."""
+    same = (module.SPEC, [place.geonameid for place in few.places])
+    return Kept(all_kept / sha256(repr(same).encode()).hexdigest())
+
+
+@pytest.fixture
+def collecting(
+    parts: Any, clock: Any, keys: Path, kept: Kept, settings: Any, request: pytest.FixtureRequest
+) -> Iterator[Collecting]:
+    """As elsewhere, unless both days are wanted and were released before."""
+    made = Collecting(clock, parts)
+    if "released" in request.fixturenames and kept.is_there:
+        kept.take(settings.DATA, keys)
+        made.revision = Revision.objects.get()
+        clock.set(datetime.fromisoformat(AFTER).replace(tzinfo=UTC))
+    else:
+        made.activate()
+        made.go_to("2026-11-18T00:00:00")
+    yield made
+    made.join()
+
+
+@pytest.fixture
+def released(
+    collecting: Any, few: Geography, kept: Kept, keys: Path, settings: Any, monkeypatch: Any
+) -> list[Release]:
     """Both days; the first is half of the second."""
 
     def filled(report: Any, recipe: Any) -> Any:
@@ -87,10 +152,13 @@ def released(collecting: Any, few: Geography, same_noise: None, monkeypatch: Any
         return add_noise(report, recipe)
 
     monkeypatch.setattr(services, "add_noise", filled)
-    collecting.go_to(AFTER)
-    for _ in range(2):
-        running.release_due_windows(clock=collecting.clock)
-    running.render_releases()
+    draw_from("both days", monkeypatch)
+    if not kept.is_there:
+        collecting.go_to(AFTER)
+        for _ in range(2):
+            running.release_due_windows(clock=collecting.clock)
+        running.render_releases()
+        kept.keep(settings.DATA, keys)
     return list(Release.objects.order_by("window__start"))
 
 
@@ -106,6 +174,6 @@ def earlier(released: list[Release]) -> Tables:
 
 @pytest.fixture
 def client(collecting: Any) -> Client:
-    client = Client()
-    client.force_login(someone("carla", "consumer"))
+    client, carla = Client(), Person.objects.filter(username="carla").first()
+    client.force_login(carla or someone("carla", "consumer"))
     return client
