@@ -77,22 +77,22 @@ def few() -> Geography:
 class Kept:
     """A database and the folders beside it, for other tests to go on from."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *beside: Path) -> None:
+        self._folder, self._beside = folder, beside
 
     @property
     def is_there(self) -> bool:
         return self._folder.exists()
 
-    def keep(self, *folders: Path) -> None:
+    def keep(self) -> None:
         connection.close()
-        for folder in folders:
+        for folder in self._beside:
             shutil.copytree(folder, self._folder / folder.name)
         shutil.copy(connection.settings_dict["NAME"], self._folder / "database")
 
-    def take(self, *folders: Path) -> None:
+    def take(self) -> None:
         connection.close()
-        for folder in folders:
+        for folder in self._beside:
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(self._folder / folder.name, folder)
         shutil.copy(self._folder / "database", connection.settings_dict["NAME"])
@@ -114,20 +114,20 @@ def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> N
 
 
 @pytest.fixture
-def kept(all_kept: Path, streams: None, few: Geography) -> Kept:
+def kept(all_kept: Path, streams: None, few: Geography, keys: Path, settings: Any) -> Kept:
     """Of the first test that asked for released days of the same task in the same places."""
     same = (module.SPEC, [place.geonameid for place in few.places])
-    return Kept(all_kept / sha256(repr(same).encode()).hexdigest())
+    return Kept(all_kept / sha256(repr(same).encode()).hexdigest(), settings.DATA, keys)
 
 
 @pytest.fixture
 def collecting(
-    parts: Any, clock: Any, keys: Path, kept: Kept, settings: Any, request: pytest.FixtureRequest
+    parts: Any, clock: Any, kept: Kept, request: pytest.FixtureRequest
 ) -> Iterator[Collecting]:
     """As elsewhere, unless both days are wanted and were released before."""
     made = Collecting(clock, parts)
     if "released" in request.fixturenames and kept.is_there:
-        kept.take(settings.DATA, keys)
+        kept.take()
         made.revision = Revision.objects.get()
         clock.set(datetime.fromisoformat(AFTER).replace(tzinfo=UTC))
     else:
@@ -138,9 +138,7 @@ def collecting(
 
 
 @pytest.fixture
-def released(
-    collecting: Any, few: Geography, kept: Kept, keys: Path, settings: Any, monkeypatch: Any
-) -> list[Release]:
+def released(collecting: Any, few: Geography, kept: Kept, monkeypatch: Any) -> list[Release]:
     """Both days; the first is half of the second."""
 
     def filled(report: Any, recipe: Any) -> Any:
@@ -158,7 +156,7 @@ def released(
         for _ in range(2):
             running.release_due_windows(clock=collecting.clock)
         running.render_releases()
-        kept.keep(settings.DATA, keys)
+        kept.keep()
     return list(Release.objects.order_by("window__start"))
 
 
