@@ -44,18 +44,37 @@ def rule_in_words(rule: Suppression) -> str:
     )
 
 
-def why_not(rule: Suppression, metrics: Sequence[str]) -> str:
+def why_not(rule: Suppression, metrics: Sequence[str], *, summed: Sequence[str] = ()) -> str:
     """Why rows are not shown, for a sentence about many of them.
 
-    Emissions have tables of their own, whose rows are shown on account of nothing else.
+    Emissions have tables of their own, whose rows are shown on account of nothing else. `summed`
+    are keys that the rows are sums over: what is too few for those may do for one of their values.
     """
-    asked = [metric for metric in metrics if metric == EMISSIONS or is_asked(rule, metric)]
-    named = listed([plain(metric) for metric in asked], "or")
+    named = listed(_asked(rule, metrics), "or")
+    over = listed([key.replace("_", " ") for key in summed]) if summed else ""
+    sums = f" for a sum over every {over}, which has the noise of each" if over else ""
     return (
         "the noise alone would be more than about "
-        f"± {_least(100 * rule.max_relative_noise)} % of their {named}: too few phones took part, "
-        "or none"
+        f"± {_least(100 * rule.max_relative_noise)} % of their {named}: too few phones took part"
+        f"{sums}, or none"
     )
+
+
+def beside(rule: Suppression, metrics: Sequence[str], *, reach: str) -> str:
+    """Which numbers a chart shows, and how that goes with the ± beside them, in one sentence."""
+    percent = 100 * rule.max_relative_noise
+    asked = _asked(rule, metrics)
+    each = " each" if len(asked) > 1 else ""
+    return (
+        f"A number is shown where its noise is on average at most {percent:g} % of its "
+        f"{listed(asked)}{each}, which at 95 % is ± {_least(percent)} to "
+        f"{_written(_MOST * percent)} %; {reach}."
+    )
+
+
+def _asked(rule: Suppression, metrics: Sequence[str]) -> list[str]:
+    asked = [metric for metric in metrics if metric == EMISSIONS or is_asked(rule, metric)]
+    return [plain(metric) for metric in asked]
 
 
 def plain(metric: str) -> str:

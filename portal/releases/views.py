@@ -10,14 +10,14 @@ from django.views.decorators.http import require_safe
 from aggregation.errors import Problem
 from portal.accounts.models import Person
 from portal.releases import selectors
-from portal.releases.browsing.best import asked_chart, first_view
-from portal.releases.browsing.charting import Chart
+from portal.releases.browsing.answering import answer
+from portal.releases.browsing.best import first_view
 from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import Viewer, latest, strip, tables_before
 from portal.releases.browsing.keeping import kept
-from portal.releases.browsing.leading import caveat, leading
 from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
+from portal.releases.browsing.places_shown import places_shown
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
 from portal.releases.finding import find_release, find_whole_release
@@ -29,6 +29,9 @@ from portal.releases.tabling import table_of
 from portal.releases.verification import checks_of
 from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
+
+# Keys, beside places, that the form of a chart has at first sight.
+_FIRST_KEYS = 3
 
 
 @require_safe
@@ -61,16 +64,14 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     """In words, and as a histogram of whatever is asked for."""
     context, tables = opened(request, find_release(request.user, task, window), "release")
     if tables is not None:
+        earlier = tables_before(request.user, tables.shown.release)
+        context["took_part"] = sentence_on_who_took_part(request.user, tables, earlier)
         try:
-            earlier = tables_before(request.user, tables.shown.release)
-            context["took_part"] = sentence_on_who_took_part(request.user, tables, earlier)
             if not request.headers.get("HX-Request"):  # a form asks for the chart alone
                 context |= _in_words(tables, earlier)
-            chart = asked_chart(request.GET, tables)
-            context |= _charted(chart, tables)
-            context["leading"] = leading(chart, tables, earlier)
+            context |= _answered(request, tables, earlier)
         except Problem as problem:
-            return _with_problem(request, context, tables, problem)
+            context["problem"] = problem
     template = _part(request, "releases/release.html", "releases/_chart_part.html")
     return render(request, template, context)
 
@@ -156,76 +157,91 @@ def opened(
     return context, tables
 
 
-def _charted(chart: Chart, tables: Tables) -> dict[str, Any]:
-    view = chart.view
-    choices = chart_choices(tables, view)
-    return {"view": view, "chart": chart, "caveat": caveat(view, tables), **choices}
+def _answered(request: HttpRequest, tables: Tables, earlier: Tables | None) -> dict[str, Any]:
+    found = answer(request.GET, tables, earlier)
+    return {
+        "answer": found,
+        "view": found.chart.view,
+        "chart": found.chart,
+        "problem": found.problem,
+        **chart_choices(tables, found.chart.view),
+    }
 
 
 def chart_choices(tables: Tables, view: View) -> dict[str, Any]:
-    """What the form of a chart offers."""
+    """What the form of a chart offers: the few that matter, and all others."""
+    places = (tables.region_key, tables.country_key)
+    held = _held(tables, view.where, but=places)
+    usual = View(metric=view.metric, by=view.by)
+    further = ("second", "sort", "top", "layout", "log")
     return {
         "tops": TOPS,
         "layouts": LAYOUTS,
         "sorts": SORTS,
         "measures": MEASURES,
-        "held": _held(tables, view.where),
+        "held": held[:_FIRST_KEYS],
+        "held_further": held[_FIRST_KEYS:] + _held(tables, view.where, only=places),
+        "is_further": any(getattr(view, name) != getattr(usual, name) for name in further)
+        or any(key not in [one["key"] for one in held[:_FIRST_KEYS]] for key in view.where),
     }
 
 
 def map_choices(tables: Tables, view: MapView) -> dict[str, Any]:
     places = (tables.region_key, tables.country_key)
-    countries = sorted((one.name, one.code) for one in streams.countries())
     held = _held(tables, view.where, but=places)
-    return {"colours": COLOURS, "held": held, "countries": countries}
+    return {"colours": COLOURS, "held": held, "countries": _countries()}
 
 
-def _held(tables: Tables, where: Any, *, but: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def _held(
+    tables: Tables, where: Any, *, but: tuple[str, ...] = (), only: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
     """The keys that can be held at a value: chosen from a list, or typed where it would be long."""
     found = []
     for key in tables.keys:
-        if key in but:
+        if key in but or (only and key not in only):
             continue
-        is_place = key in (tables.region_key, tables.country_key)
         value = where.get(key, "")
         name = tables.name_of(key)
-        options = [] if is_place else tables.options(key, tables.domain(key))
         found.append(
             {
                 "key": key,
                 "name": field_name(key),
                 "value": value,
                 "written": name(value) if value else "",
-                "options": options,
-                "kind": "region" if key == tables.region_key else "country" if is_place else "any",
+                "options": _options(tables, key),
+                "is_place": key == tables.region_key,
             }
         )
     return found
 
 
+def _options(tables: Tables, key: str) -> list[tuple[str, str]]:
+    if key == tables.country_key:
+        return [(code, name) for name, code in _countries()]
+    return [] if key == tables.region_key else tables.options(key, tables.domain(key))
+
+
+def _countries() -> list[tuple[str, str]]:
+    """By name; none where no list of places is installed, and they are typed."""
+    try:
+        return sorted((one.name, one.code) for one in streams.countries())
+    except Problem:
+        return []
+
+
 def _in_words(tables: Tables, earlier: Tables | None) -> dict[str, Any]:
+    """Sums over everything, or why there are none; and which places have numbers."""
     found = [headline(metric, tables, earlier) for metric in tables.metrics]
     shown = [one for one in found if one.is_shown]
+    places = places_shown(tables)
     if shown:
-        return {"headlines": shown}
-    return {"headlines": of_places(tables, earlier), "no_total": found[0].sentence}
+        return {"headlines": shown, "places_shown": places}
+    is_empty = not of_places(tables, earlier, count=1)
+    return {"no_total": found[0].sentence, "nothing": is_empty, "places_shown": places}
 
 
 def sentence_on_who_took_part(viewer: Viewer, tables: Tables, earlier: Tables | None) -> str:
     return took_part(viewer, tables.shown.release, earlier.shown.release if earlier else None)
-
-
-def _with_problem(
-    request: HttpRequest, context: dict[str, Any], tables: Tables, problem: Problem
-) -> HttpResponse:
-    """The page as it is usually, with what was wrong with the address."""
-    context["problem"] = problem
-    try:
-        context |= _charted(asked_chart({}, tables), tables)
-    except Problem:
-        context.pop("chart", None)
-    template = _part(request, "releases/release.html", "releases/_chart_part.html")
-    return render(request, template, context)
 
 
 def _part(request: HttpRequest, whole: str, part: str) -> str:

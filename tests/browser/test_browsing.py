@@ -26,9 +26,10 @@ def test_a_chart_follows_its_form_and_its_address_can_be_shared(
     expect(chart.get_by_role("heading", name="Trips by activity")).to_be_visible()
     page.get_by_label("By", exact=True).select_option("country")
     expect(chart.get_by_role("heading", name="Trips by country")).to_be_visible()
+    page.get_by_text("More choices").click()
     page.get_by_label("And by").select_option("activity")
     page.get_by_label("Drawn").select_option("multiples")
-    page.get_by_label("As", exact=True).select_option("share")
+    page.get_by_label("Count as").select_option("share")
     expect(page).to_have_url(
         re.compile("layout=multiples.*measure=share|measure=share.*layout=mul")
     )
@@ -41,6 +42,30 @@ def test_a_chart_follows_its_form_and_its_address_can_be_shared(
     with page.expect_download() as given:
         page.get_by_role("link", name="SVG").click()
     assert given.value.path().read_bytes().startswith(b"<svg")
+
+
+def test_a_country_is_chosen_by_its_name_and_a_mistake_keeps_the_rest(
+    page: Page, site: Site, address: str
+) -> None:
+    page.goto(f"{address}?by=activity")
+    page.get_by_text("More choices").click()
+    page.get_by_label("Country").select_option("Germany")
+    heading = page.locator("#chart-title")
+    expect(heading).to_have_text("Trips by activity (Germany)")
+    page.goto(f"{address}?by=activity&country=japan&top=1000")
+    expect(heading).to_have_text("Trips by activity (Japan)")
+    expect(page.get_by_role("alert")).to_contain_text("1 to 50 rows")
+    expect(page.get_by_label("Country")).to_have_value("JP")
+    looks_right(page)
+
+
+def test_another_way_to_count_keeps_the_chart_in_view(page: Page, site: Site, address: str) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto(f"{address}?by=country&activity=cycling&measure=amount")
+    page.get_by_role("link", name="Rank by the share of cycling instead").click()
+    expect(page.locator("#chart-title")).to_contain_text("Share of cycling")
+    expect(page.locator("#chart-title")).to_be_in_viewport()
+    expect(page.locator(".answer")).to_be_in_viewport()
 
 
 def test_from_the_map_to_a_country_and_on_to_a_comparison(
@@ -69,14 +94,21 @@ def test_on_a_phone_a_chart_stands_above_what_one_could_choose(
 ) -> None:
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.goto(f"{address}?by=activity")
-    expect(page.get_by_label("Drawn")).to_be_hidden()
+    expect(page.get_by_label("Count as")).to_be_hidden()
+    # What comes first is on the first screen.
+    answer = page.locator(".answer").bounding_box()
+    assert answer is not None
+    assert answer["y"] + answer["height"] <= PHONE["height"]
     fits(page)
     page.get_by_text("Choose what the chart shows").click()
+    page.get_by_text("More choices").click()
+    fits(page)
     page.get_by_label("By", exact=True).select_option("country")
     expect(page.locator("#chart h2").first).to_contain_text("country")
     page.set_viewport_size({"width": 1280, "height": 800})
     page.reload()
-    expect(page.get_by_label("Drawn")).to_be_visible()
+    expect(page.get_by_label("Count as")).to_be_visible()
+    expect(page.get_by_label("Drawn")).to_be_hidden()
     expect(page.get_by_text("Choose what the chart shows")).to_be_hidden()
 
 

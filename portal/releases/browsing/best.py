@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from aggregation.errors import Problem
 from portal.releases.browsing.charting import Chart, chart_of
-from portal.releases.browsing.choosing import View, usual_key, usual_measure
+from portal.releases.browsing.choosing import View, field_name, usual_key, usual_measure
 from portal.releases.browsing.tables import Tables
 
 
@@ -39,6 +40,29 @@ def asked_chart(asked: Mapping[str, str], tables: Tables) -> Chart:
     if chart.is_empty and view.measure != "amount" and not asked.get("measure"):
         return chart_of(view.but(measure="amount"), tables)
     return chart
+
+
+def forgiven(
+    asked: Mapping[str, str], tables: Tables
+) -> tuple[dict[str, str], tuple[Problem, ...]]:
+    """What of an address is understood, and what is wrong with the rest: one mistake takes nothing
+    else with it."""
+    kept: dict[str, str] = {}
+    wrong: list[Problem] = []
+    for name in sorted(asked, key=lambda name: _turn(name, tables)):
+        try:
+            View.parse({**kept, name: asked[name]}, tables)
+        except Problem as problem:
+            wrong.append(problem)
+        else:
+            kept[name] = asked[name]
+    return kept, tuple(wrong)
+
+
+def _turn(name: str, tables: Tables) -> int:
+    """Those first that others depend on."""
+    order = ["metric", "by", *map(field_name, tables.keys), "second", "measure"]
+    return order.index(name) if name in order else len(order)
 
 
 def best_values(tables: Tables, metric: str, keys: list[str], of: str) -> list[str]:

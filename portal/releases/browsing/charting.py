@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from aggregation.release.emissions import COLUMN as EMISSIONS
+from portal.releases.browsing import covering
 from portal.releases.browsing.choosing import View, compared_key
+from portal.releases.browsing.covering import Covered, Offer
 from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
     PER,
@@ -22,11 +23,11 @@ from portal.releases.browsing.tables import Tables, pick
 from portal.releases.browsing.units import counted, spoken
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import PER_INHABITANT, Number
-from portal.releases.reasons import listed, why_not
+from portal.releases.reasons import listed
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
-__all__ = ["PER_INHABITANT_WARNING", "WIDE", "Chart", "Line", "chart_of"]
+__all__ = ["PER_INHABITANT_WARNING", "WIDE", "Chart", "Line", "chart_of", "more_of", "ranking_of"]
 
 # Series beyond this cannot be told apart.
 _MOST_SERIES = 9
@@ -46,6 +47,16 @@ _OF_WHAT_IS_SHOWN = (
 
 def chart_of(view: View, tables: Tables) -> Chart:
     return _Charting(view, tables).chart()
+
+
+def ranking_of(view: View, tables: Tables) -> Ranking | None:
+    """What the shares of a chart are of, where each place has a whole of its own."""
+    return _Charting(view, tables).ranked
+
+
+def more_of(view: View, tables: Tables) -> Offer | None:
+    """A narrower choice that has more places to rank."""
+    return covering.offer(_Charting(view, tables).covered)
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,7 @@ class _Charting:
             remark=self._remark(),
             warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
             is_ranked=self.ranked is not None,
-            coverage=self._coverage(),
+            coverage=covering.sentence(self.covered),
         )
 
     @cached_property
@@ -88,6 +99,17 @@ class _Charting:
                 found[self.view.by] = [str(place.geonameid) for place in there]
         return found
 
+    @property
+    def is_one(self) -> bool:
+        """Whether the first key is held, too: then there is one row, with its reason if need be."""
+        return self.view.by in self.view.where
+
+    @property
+    def around(self) -> dict[str, list[str]]:
+        """What the rows are held at that a row is a share of."""
+        held = self.held.items()
+        return {key: values for key, values in held if not (self.is_one and key == self.view.by)}
+
     @cached_property
     def firsts(self) -> dict[str, Line]:
         """The rows of the first key that are drawn, in their order; suppressed places are not."""
@@ -100,7 +122,7 @@ class _Charting:
             view.metric,
             where=where,
             sort=self._sort,
-            shown_only=self._is_place,
+            shown_only=self._is_place and not self.is_one,
             count=view.top,
         )
         at = layout.keys.index(view.by) if view.by else None
@@ -137,6 +159,11 @@ class _Charting:
         if self.ranked is not None:
             return self.ranked.count
         return self.tables.count(self.keys, self.view.metric, where=self.held, sort=self._sort)
+
+    @property
+    def covered(self) -> Covered:
+        held = self.held
+        return Covered(self.view, self.tables, self.keys, held, self.known, self.ranked)
 
     @property
     def _sort(self) -> str:
@@ -202,7 +229,8 @@ class _Charting:
     def _whole(self) -> Number | None:
         """The sum over all values of the first key; of a country's places, their country's.
         Nothing where it is not shown."""
-        found = self.tables.one(self.view.metric, self.view.where)
+        where = {key: value for key, value in self.view.where.items() if key != self.view.by}
+        found = self.tables.one(self.view.metric, where)
         return found.number if found and found.number.value is not None else None
 
     def _among_shown(self, first: str, number: Number) -> Number:
@@ -215,10 +243,14 @@ class _Charting:
         """All numbers that are shown, also beyond those that are drawn."""
         metric = self.view.metric
         layout, rows = self.tables.rows(
-            self.keys, metric, where=self.held, shown_only=True, count=self.known
+            self.keys, metric, where=self.around, shown_only=True, count=self._all_shown
         )
         at = layout.keys.index(self.view.by) if self.view.by else 0
         return {str(row.keys[at]): pick(layout, row, metric) for row in rows if row.keys}
+
+    @property
+    def _all_shown(self) -> int:
+        return self.tables.count(self.keys, self.view.metric, where=self.around)
 
     def _names(self, key: str) -> Named:
         return self.tables.name_of(key)
@@ -252,26 +284,6 @@ class _Charting:
             )
         is_of_all = view.measure != "share" or view.second or ranked or self._whole
         return _OF_WHAT_IS_SHOWN if not is_of_all and self.known > 1 else ""
-
-    def _coverage(self) -> str:
-        """Where places are ranked, those without a number are no part of it."""
-        tables, view = self.tables, self.view
-        if not view.by or view.by not in (tables.region_key, tables.country_key):
-            return ""
-        among = tables.count(self.keys, view.metric, where=self.held, shown_only=False)
-        if self.known >= among:
-            return ""
-        what = "countries" if view.by == tables.country_key else "places"
-        config = tables.shown.config
-        metrics = [EMISSIONS] if view.metric == EMISSIONS else config.metrics
-        why = why_not(config.suppression, metrics)
-        if self.ranked and self.ranked.among:
-            why = f"not all of {self._among(self.ranked)} are shown there: {why}"
-        if self.ranked and self.known < tables.count(self.keys, view.metric, where=self.held):
-            why += "; or noise drowns the sum that theirs would be a share of"
-        if self._is_per_inhabitant:
-            why += ". Those whose inhabitants nobody counted are left out, too"
-        return f"{self.known:,} of {among:,} {what} are ranked here. The others are not, as {why}."
 
     def _unit(self) -> str:
         """What its numbers count, to stand behind one: `km`, `trips`, `%`."""

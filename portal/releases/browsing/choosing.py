@@ -12,6 +12,7 @@ from aggregation.errors import Problem
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
 from portal.streams import selectors as streams
+from portal.streams.folding import matches, words
 
 TOPS: Final = (5, 10, 20, 50)
 _USUAL_TOP: Final = 10
@@ -45,6 +46,8 @@ _OURS: Final = frozenset(
     ]
 )
 SORTS: Final = {"value": "largest first", "name": "by name"}
+# A shorter text is a country's code, or nothing: UK is no beginning of Ukraine.
+_SHORTEST: Final = 3
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class View:
     # The keys of the histogram; the second one may be empty, and so may both for the total alone.
     by: str
     second: str = ""
-    # Other keys, each held at one value.
+    # Keys that are held at one value each. Where it is the first key, it is the one row.
     where: Mapping[str, str] = field(default_factory=dict)
     sort: str = "value"
     top: int = _USUAL_TOP
@@ -72,7 +75,10 @@ class View:
             by, second = second, by
         if {by, second} == {tables.region_key, COUNTRY} and COUNTRY not in tables.own_keys:
             raise Problem("A place lies in one country: choose one of the two keys.")
-        where = held_values(asked, tables, but={by, second})
+        where = held_values(asked, tables, but=())
+        if by == COUNTRY and tables.region_key in where and COUNTRY not in tables.own_keys:
+            raise Problem("A place lies in one country: show by another key, or by region.")
+        second = "" if second in where else second
         usual = "amount" if second else usual_measure(metric, by, where, tables)
         measure = one_of(asked.get("measure", ""), tuple(MEASURES), "measure", usual)
         if measure != "amount":
@@ -112,7 +118,8 @@ class View:
     @property
     def held_query(self) -> str:
         """The metric and what is held, for the page of one of its places."""
-        held = {field_name(key): value for key, value in self.where.items() if key != COUNTRY}
+        rest = {key: value for key, value in self.where.items() if key not in (COUNTRY, self.by)}
+        held = {field_name(key): value for key, value in rest.items()}
         return urlencode({"metric": self.metric, **held})
 
     def but(self, **changes: object) -> View:
@@ -169,6 +176,26 @@ def region_of(text: str) -> str:
     return str(found.geonameid)
 
 
+def country_of(text: str) -> str:
+    """The code of the country that a text names: its code, its name, or how that begins."""
+    code, wanted, known = text.strip().upper(), words(text), streams.countries()
+    whole = [one for one in known if one.code == code or (wanted and words(one.name) == wanted)]
+    is_long = len("".join(wanted)) >= _SHORTEST
+    found = whole or [one for one in known if is_long and matches(text, one.name)]
+    if len(found) == 1:
+        return found[0].code
+    if found:
+        names = ", ".join(sorted(one.name for one in found)[:12])
+        raise Problem(f"Several countries are called {text[:60]!r}.", hint=f"There are {names}.")
+    near = _nearest(" ".join(wanted), {" ".join(words(one.name)): one.name for one in known})
+    hint = f"Did you mean {near}?" if near else "Its name or its code is understood."
+    raise Problem(f"This release has no country {text[:60]!r}.", hint=hint)
+
+
+def _nearest(wanted: str, known: Mapping[str, str]) -> str:
+    return next((known[one] for one in get_close_matches(wanted, list(known), n=1)), "")
+
+
 def held_values(
     asked: Mapping[str, str], tables: Tables, *, but: Collection[str]
 ) -> dict[str, str]:
@@ -181,8 +208,7 @@ def held_values(
         if key == tables.region_key:
             found[key] = region_of(value)
         elif key == tables.country_key:
-            codes = [one.code for one in streams.countries()]
-            found[key] = one_of(value.upper(), codes, "country", "")
+            found[key] = country_of(value)
         else:
             found[key] = one_of(value, tables.domain(key), key, "")
     if tables.region_key in found and COUNTRY not in tables.own_keys:

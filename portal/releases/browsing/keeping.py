@@ -13,10 +13,9 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from aggregation.errors import Problem
-from portal.releases.browsing.choosing import field_name, usual_key
+from portal.releases.browsing.choosing import country_of, field_name, usual_key
 from portal.releases.browsing.tables import Tables
 from portal.releases.filtering import PAGE, SORT
-from portal.streams import selectors as streams
 
 CHART, MAP, TABLE = "release", "release_map", "release_table"
 
@@ -64,18 +63,24 @@ def _chosen(page: str, asked: QueryDict, tables: Tables) -> Chosen:
     found = {key: asked.getlist(name) for key, name in names.items()}
     # A table can hold several values of a key, other pages one.
     held = {key: v[0].strip() for key, v in found.items() if len(v) == 1 and v[0].strip()}
-    country = held.pop(tables.country_key, "") or asked.get("within", "")
+    within = asked.get("within", "")
+    # A part of the world is no country, though its name may begin one's.
+    country = held.pop(tables.country_key, "") or (within if len(within) == 2 else "")
     return Chosen(
         metric=metric if metric in tables.metrics else "",
         held=held,
-        country=country.upper() if _is_country(country) else "",
+        country=_country(country),
         by=_by(page, asked, tables),
         is_share=asked.get("measure") == "share" or asked.get("colour") == "share",
     )
 
 
-def _is_country(code: str) -> bool:
-    return bool(code) and code.upper() in {one.code for one in streams.countries()}
+def _country(text: str) -> str:
+    """Its code; empty for what names none."""
+    try:
+        return country_of(text) if text else ""
+    except Problem:
+        return ""
 
 
 def _by(page: str, asked: QueryDict, tables: Tables) -> tuple[str, ...]:

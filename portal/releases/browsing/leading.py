@@ -14,6 +14,7 @@ from portal.releases.browsing.charting import PER_INHABITANT_WARNING, Chart, Lin
 from portal.releases.browsing.choosing import View, compared_key
 from portal.releases.browsing.history import earlier_period
 from portal.releases.browsing.measuring import per_inhabitant
+from portal.releases.browsing.share_change import share_since
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
@@ -90,6 +91,8 @@ def _first(chart: Chart, line: Line, following: Line | None) -> str:
     name, amount = chart.labels[0], words.amount(line.number, chart.unit)
     name = f"{name[:1].upper()}{name[1:]}"
     is_share = chart.view.measure == "share"
+    if chart.view.by in chart.view.where:
+        return f"{name}: {amount}."
     if following is None:
         return f"{name} is the only one whose number is shown, with {amount}."
     said = f"{name} comes first with {amount}, then {following.names[0]} with "
@@ -109,13 +112,14 @@ def _first(chart: Chart, line: Line, following: Line | None) -> str:
 def _since(
     chart: Chart, now: Number, tables: Tables, earlier: Tables | None
 ) -> tuple[Change | None, str]:
-    """Shares have no change: whatever else changes moves them."""
     view = chart.view
     held = {**view.where, view.by: chart.values[0]}
     if view.by == tables.region_key and COUNTRY not in tables.own_keys:
         held.pop(COUNTRY, None)  # the place lies in it anyhow
-    if earlier is None or view.measure == "share" or not earlier.has(view.metric, held):
+    if earlier is None or not earlier.has(view.metric, held):
         return None, ""
+    if view.measure == "share":
+        return share_since(chart, now, held, tables, earlier)
     then = earlier.one(view.metric, held)
     if then is None:
         return None, ""

@@ -15,7 +15,7 @@ from aggregation.release.tables import published_columns
 from portal.releases.browsing.units import label, unit_of
 from portal.releases.files import TableFile
 from portal.releases.grouping import COUNTRY
-from portal.releases.querying import ask, quoted
+from portal.releases.querying import ask, quoted, remembered
 from portal.releases.reading import (
     EVERYTHING,
     Layout,
@@ -23,6 +23,7 @@ from portal.releases.reading import (
     Row,
     Where,
     count_rows,
+    question,
     read_rows,
 )
 from portal.releases.showing import Named, Shown, kind_of_domain
@@ -155,6 +156,20 @@ class Tables:
             str(file.path),
         )
         return [str(value) for (value,) in found]
+
+    def counts(
+        self, keys: Sequence[str], metric: str, *, of: str, where: Where
+    ) -> list[tuple[str, int]]:
+        """For each value of a key, how many rows of that table are shown; most first."""
+        file = self.file(keys, metric)
+        asked = question(self.shown.layout(file), [], where=where, shown_only=True)
+        statement = (
+            f"SELECT {quoted(of)}::VARCHAR, COUNT(*) FROM read_parquet(?) "  # noqa: S608 - quoted names
+            f"WHERE {' AND '.join(asked.conditions)} GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+        if asked.joined:
+            return ask(statement, str(file.path), *asked.values, joined=asked.joined)
+        return list(remembered(file, statement, tuple(asked.values)))
 
     def name_of(self, key: str) -> Named:
         """How values of a key are written."""

@@ -51,6 +51,7 @@ REFUSED = [
     ("region=Atlantis", "No place is called 'Atlantis'"),
     ("country=ZZ", "no country 'ZZ'"),
     ("by=region&second=country", "A place lies in one country"),
+    ("by=country&region=Lyon", "A place lies in one country"),
     ("top=0", "1 to 50 rows"),
     ("top=-1", "1 to 50 rows"),
     ("top=9999999999999999999999", "1 to 50 rows"),
