@@ -13,6 +13,7 @@ from portal.audit.selectors import latest_verification
 from portal.notifications.selectors import outbox
 from portal.pages.home import Card, Cards, Figure, Viewer
 from portal.pages.moments import relative
+from portal.releases.browsing.newest import newest
 from portal.releases.selectors import releases_for
 from portal.streams.selectors import installed_catalog
 
@@ -27,12 +28,10 @@ def streams(viewer: Viewer) -> Cards:
 
 
 def releases(viewer: Viewer) -> Cards:
-    rows = releases_for(viewer.person)
-    newest, count = rows.first(), rows.count()
+    count, found = releases_for(viewer.person).count(), newest(viewer.person)
     text = "The answers: one per task and window, each with its guarantee card."
-    if newest is not None:
-        window = newest.window
-        text = f"The newest is {window.task.name}, {window.as_window().label}."
+    if found is not None:
+        text = f"The newest is {found.release.window.task.name}: {found.sentence}."
     yield Card(
         title="Releases",
         icon="chart",

@@ -26,6 +26,7 @@ from portal.pages.health import Part
 from portal.pages.home import Viewer
 from portal.pages.now import now as what_goes_on
 from portal.pages.selectors import cards_for, todos_for
+from portal.releases.browsing.newest import newest
 
 __all__ = [
     "bad_request",
@@ -47,9 +48,8 @@ _YEAR_SECONDS = 365 * 86_400
 def home(request: HttpRequest) -> HttpResponse:
     """What needs doing now, for the roles one has; what Mayfly is, for who does not know."""
     if not isinstance(request.user, Person):
-        return render(
-            request, "pages/home_guest.html", {"section": "home", "all_roles": list(Role)}
-        )
+        context = {"section": "home", "all_roles": list(Role), "newest": newest(request.user)}
+        return render(request, "pages/home_guest.html", context)
     viewer = Viewer(request.user, datetime.now(UTC))
     found = {"todos": todos_for(viewer), "cards": cards_for(viewer)}
     going_on = what_goes_on(request.user, clock=civil_clock())
