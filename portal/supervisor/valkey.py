@@ -6,6 +6,8 @@ from pathlib import Path
 
 import redis
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from aggregation.errors import Problem
 
@@ -24,7 +26,9 @@ def clear_socket(socket: Path) -> None:
 
     The caller holds the data folder's lock, so nothing that answers here is in use.
     """
-    client = redis.Redis(unix_socket_path=str(socket), socket_timeout=2)
+    # Nobody there is what is usual: asked once, not again and again for seconds.
+    once = Retry(NoBackoff(), retries=0)
+    client = redis.Redis(unix_socket_path=str(socket), socket_timeout=2, retry=once)
     try:
         client.shutdown(nosave=True, now=True, force=True)
     except (redis.ConnectionError, redis.TimeoutError):

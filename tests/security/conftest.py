@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.portal.releases.browsing.conftest import collecting, few, keys, parts, streams
+from tests.portal.releases.browsing.conftest import collecting, few, kept, keys, parts, streams
 from tests.security.world import World, made_world
 
-__all__ = ["collecting", "few", "keys", "parts", "streams"]
+__all__ = ["collecting", "few", "kept", "keys", "parts", "streams"]
 
 
 @pytest.fixture

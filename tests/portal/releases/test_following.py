@@ -12,13 +12,14 @@ from tests.portal.releases.browsing.conftest import (
     client,
     collecting,
     few,
+    kept,
     keys,
     parts,
     released,
     streams,
 )
 
-__all__ = ["client", "collecting", "few", "keys", "parts", "released", "streams"]
+__all__ = ["client", "collecting", "few", "kept", "keys", "parts", "released", "streams"]
 
 TASK = "trips-by-region"
 LIST = f"/releases?task={TASK}"

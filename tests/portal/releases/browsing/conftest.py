@@ -98,11 +98,6 @@ class Kept:
         shutil.copy(self._folder / "database", connection.settings_dict["NAME"])
 
 
-@pytest.fixture(scope="session")
-def all_kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
 @pytest.fixture
 def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     settings.DATA = tmp_path / "data"
@@ -114,10 +109,11 @@ def streams(few: Geography, settings: Any, tmp_path: Any, monkeypatch: Any) -> N
 
 
 @pytest.fixture
-def kept(all_kept: Path, streams: None, few: Geography, keys: Path, settings: Any) -> Kept:
+def kept(tmp_path_factory: Any, streams: None, few: Geography, keys: Path, settings: Any) -> Kept:
     """Of the first test that asked for released days of the same task in the same places."""
     same = (module.SPEC, [place.geonameid for place in few.places])
-    return Kept(all_kept / sha256(repr(same).encode()).hexdigest(), settings.DATA, keys)
+    name = f"kept-{sha256(repr(same).encode()).hexdigest()}"
+    return Kept(tmp_path_factory.getbasetemp() / name, settings.DATA, keys)
 
 
 @pytest.fixture

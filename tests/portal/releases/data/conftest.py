@@ -11,13 +11,14 @@ from tests.portal.releases.browsing.conftest import (
     client,
     collecting,
     few,
+    kept,
     keys,
     parts,
     released,
     streams,
 )
 
-__all__ = ["client", "collecting", "few", "keys", "parts", "released", "streams"]
+__all__ = ["client", "collecting", "few", "kept", "keys", "parts", "released", "streams"]
 
 AT = f"/releases/trips-by-region/{SECOND}"
 
