@@ -3,6 +3,7 @@
 Laid out for the large letters of a small screen; on a large one it is only airier.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 from portal.charts.map_look import FADES, WITHIN_NOISE, Look
@@ -50,21 +51,37 @@ def _ramp(look: Look, y: float) -> Markup:
     for index, word in enumerate(words):
         at = (index + 1) * step
         drawn.append(text(word, at, y + 58, "map-key", text_anchor="middle"))
+    if look.ramp.range:
+        drawn.append(text(look.ramp.range, step + 8, y + 39, "map-key"))
     return join(*drawn)
 
 
 def _sizes(look: Look, y: float) -> tuple[list[Markup], float]:
-    """The unit and two discs of round values; and where they end."""
+    """The unit and discs of one or two round values; and where they end."""
     unit = cut(look.unit, _LETTERS, 200)
     drawn = [text(unit, 0.0, y + 8, "map-key")] if unit else []
     x = text_width(unit, _LETTERS) + 12 if unit else 0.0
-    most = nice_step(look.largest * 0.45)
-    for value in (most, most / 5):
-        radius, words = look.radius(value), short(value)
+    for value in _round_values(look.least, look.largest):
+        radius, words = look.radius(value), _told(value)
         drawn.append(tag("circle", cx=x + radius, cy=y + 2, r=radius, class_="point"))
         drawn.append(text(words, x + 2 * radius + 7, y + 8, "map-key"))
         x += 2 * radius + 7 + text_width(words, _LETTERS) + 20
     return drawn, x
+
+
+def _told(value: float) -> str:
+    """As in a table: in full below a million."""
+    return f"{value:,.0f}" if 1_000 <= value < 1e6 else short(value)
+
+
+def _round_values(least: float, largest: float) -> list[float]:
+    """Such as the map has: far apart where its values are, else from their range."""
+    most = nice_step(largest * 0.45)
+    if least <= most / 5:
+        return [most, most / 5]
+    step = nice_step((largest - least) / 2) if largest > least else largest
+    ends = (math.floor(largest / step) * step, math.ceil(least / step) * step)
+    return [one for one in dict.fromkeys(ends) if least <= one <= largest] or [largest]
 
 
 def _hidden(

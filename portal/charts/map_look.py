@@ -34,7 +34,8 @@ class Look:
     is_signed: bool
     # Whether anything has a colour that the legend must explain.
     is_coloured: bool
-    # The value of the largest point.
+    # The values of the smallest and the largest point.
+    least: float
     largest: float
     uncertainty: bool
     # So many points that a tooltip says only the most important.

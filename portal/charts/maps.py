@@ -21,6 +21,8 @@ from portal.charts.words import is_finite, nothing_shown
 
 # The drawing's own units: it is scaled to the room it gets, and charts.css keeps text readable.
 WIDTH = 720
+# Maps lower than this part of their width are wide.
+_LOW = 0.55
 
 
 def world_map(
@@ -62,6 +64,7 @@ def world_map(
     values = clear if given else [value for value in by_value if value is not None]
     signed = bool(given) or min(values, default=0) < 0
     sign = "%" if given and colour_unit == "%" else ""
+    sizes = [one.mark.value or 0.0 for one in places if is_finite(one.mark)]
     look = Look(
         frame=frame,
         unit=unit,
@@ -74,7 +77,8 @@ def world_map(
         is_shaded=bool(given),
         is_signed=diverging,
         is_coloured=bool(values),
-        largest=_largest(places),
+        least=min(sizes, default=0.0),
+        largest=max(sizes, default=0.0),
         uncertainty=uncertainty,
         terse=len(places) > 600,
     )
@@ -94,10 +98,6 @@ def _usual(shades: Sequence[Shade]) -> float:
     return widths[len(widths) // 2] if widths else 0.0
 
 
-def _largest(places: Sequence[Place]) -> float:
-    return max((one.mark.value or 0.0 for one in places if is_finite(one.mark)), default=0.0)
-
-
 def _drawn(
     look: Look,
     countries: Mapping[str, Mark],
@@ -115,7 +115,9 @@ def _drawn(
     small, bottom = notes(frame, remarks, bottom)
     said = _description(look, countries, places)
     content = [dots(frame), title, stage, keys, small]
-    return finished(frame, height=bottom, description=said, content=content, kind="chart chart-map")
+    # The whole world would be too low on a small screen: there it is wider than the screen.
+    kind = "chart chart-map" + (" wide-map" if view.height < _LOW * view.width else "")
+    return finished(frame, height=bottom, description=said, content=content, kind=kind)
 
 
 def _ground(places: Sequence[Place], within: str) -> tuple[View, Mapping[str, str], str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from portal.charts.rounding import places_of, written
 from portal.charts.scales import nice_step
 from portal.charts.words import short
 
@@ -21,6 +22,8 @@ class Ramp:
     diverging: bool = False
     # Stands behind each limit of the legend.
     sign: str = ""
+    # What stands beside a colour that is the only one: `6.7 to 9.1 %`.
+    range: str = ""
 
     def colour(self, value: float) -> str:
         """The class of a mark of this value."""
@@ -48,7 +51,7 @@ def ramp_for(
     """
     # The half-width of a difference is that of both numbers together.
     if not values or (max(values) - min(values) <= 1.5 * least and not diverging):
-        return Ramp((), diverging, sign)
+        return Ramp((), diverging, sign, _range(values, sign, least))
     if diverging:
         sizes = sorted(abs(one) for one in values)
         # A few extremes should not leave all others without colour.
@@ -56,6 +59,14 @@ def ramp_for(
     low, high = min(values), max(values)
     wide = low > 0 and high / low > 30
     return Ramp(_growing(low, high) if wide else _even(low, high, least), False, sign)
+
+
+def _range(values: Sequence[float], sign: str, least: float) -> str:
+    if not values:
+        return ""
+    places = places_of(least) if least else 0
+    ends = dict.fromkeys(written(one, places) for one in (min(values), max(values)))
+    return f"{' to '.join(ends)} {sign}".strip()
 
 
 def _around_zero(most: float) -> tuple[float, ...]:

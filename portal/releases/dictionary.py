@@ -1,7 +1,7 @@
 """The data dictionary of a release: what every column of every table means, and in which unit."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from aggregation.errors import Problem
@@ -67,8 +67,21 @@ def dictionary_document(release: Release) -> dict[str, Any]:
 
 
 def columns_of(tables: list[TableEntry]) -> list[Entry]:
-    """Every column once, however many tables have it."""
-    return list(dict.fromkeys(column for table in tables for column in table.columns))
+    """Every column once, however many tables have it. What is a key of one and stands beside a key
+    of another, as countries do, has both meanings."""
+    found: dict[str, list[Entry]] = {}
+    for column in dict.fromkeys(column for table in tables for column in table.columns):
+        found.setdefault(column.name, []).append(column)
+    return [_merged(same) for same in found.values()]
+
+
+def _merged(same: list[Entry]) -> Entry:
+    first, *others = same
+    if not others:
+        return first
+    notes = [f"{one.meaning}{' (Not in Parquet.)' if one.is_beside else ''}" for one in same]
+    meaning = " Or: ".join(dict.fromkeys(notes))
+    return replace(first, meaning=meaning, is_beside=all(one.is_beside for one in same))
 
 
 def _table(table: OpenTable, file: TableFile) -> TableEntry:

@@ -8,7 +8,9 @@ export function makeMovable(chart) {
   const { width, height } = stage.viewBox.baseVal;
   const view = { x: 0, y: 0, zoom: 1 };
   const tools = toolbar((action) => act(action));
-  chart.before(tools);
+  const room = chart.closest(".chart-room");
+  (room ?? chart).before(tools);
+  if (room) keepInSight(chart, room);
 
   function draw() {
     const seen = { width: width / view.zoom, height: height / view.zoom };
@@ -58,6 +60,24 @@ export function makeMovable(chart) {
     enlarge(factor, around);
   });
   draw();
+}
+
+// A map that is wider than its room begins in its middle, and its legend stays in the room.
+function keepInSight(chart, room) {
+  const legend = chart.querySelector(".map-legend");
+  const stage = chart.querySelector(".map-stage");
+  function place() {
+    const whole = chart.getBoundingClientRect().width;
+    const part = room.clientWidth / whole;
+    if (!legend || !(part < 0.999)) return legend?.removeAttribute("transform");
+    const left = (room.scrollLeft / whole) * chart.viewBox.baseVal.width;
+    const top = (stage.y.baseVal.value + stage.height.baseVal.value) * (1 - part);
+    legend.setAttribute("transform", `translate(${left} ${top}) scale(${part})`);
+  }
+  room.scrollLeft = (room.scrollWidth - room.clientWidth) / 2;
+  room.addEventListener("scroll", place, { passive: true });
+  new ResizeObserver(place).observe(room);
+  place();
 }
 
 // One finger or the mouse moves; two fingers move and enlarge.

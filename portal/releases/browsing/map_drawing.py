@@ -10,6 +10,7 @@ from portal.releases.browsing.charting import PER_INHABITANT_WARNING
 from portal.releases.browsing.map_spots import Spot, told_changes, told_spread
 from portal.releases.browsing.map_view import WORLD, MapView
 from portal.releases.browsing.measuring import PER
+from portal.releases.browsing.units import counted, label
 from portal.releases.reasons import listed
 
 
@@ -53,6 +54,33 @@ class Map:
         return self.places or self.countries
 
     @property
+    def hidden(self) -> list[tuple[str, list[Spot]]]:
+        """Those of the table that are not shown, by their reason."""
+        found: dict[str, list[Spot]] = {}
+        for spot in self.spots:
+            if spot.number.value is None:
+                found.setdefault(spot.suppressed, []).append(spot)
+        return list(found.items())
+
+    @property
+    def hidden_count(self) -> int:
+        return sum(len(spots) for _, spots in self.hidden)
+
+    @property
+    def shown_count(self) -> int:
+        return len(self.spots) - self.hidden_count
+
+    @property
+    def head(self) -> str:
+        """Of the table's numbers: `distance (km)`, `trips`."""
+        return label(self.view.metric, self.unit)
+
+    @property
+    def noun(self) -> str:
+        """What its numbers count: `km`, `trips`."""
+        return counted(self.view.metric, self.unit)
+
+    @property
     def is_shaded(self) -> bool:
         """Whether colours say something else than sizes do."""
         return any(spot.shade for spot in (*self.places, *self.countries))
@@ -62,7 +90,7 @@ class Map:
         """What colours say, for the legend and the table."""
         titles = {
             "share": "Share in %" + (f" among {listed(self.among)}" if self.among else ""),
-            "person": f"{self.unit or self.view.metric} per {PER:,} inhabitants",
+            "person": f"{self.noun} per {PER:,} inhabitants",
             "change": "Change since the window before",
         }
         return titles.get(self.view.colour, "")
@@ -108,7 +136,7 @@ class Map:
                 if one.place
             ],
             title=self.title,
-            unit=self.unit,
+            unit=self.noun,
             colour_title=self.colour_title,
             colour_unit="" if view.colour == "person" else "%",
             colours={one.id: one.shade for one in self.countries if one.shade is not None},

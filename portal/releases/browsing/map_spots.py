@@ -36,6 +36,11 @@ class Spot:
     before: Number | None = None
 
     @property
+    def full_name(self) -> str:
+        """With the country: other places may be called so."""
+        return f"{self.name}, {self.place.country}" if self.place else self.name
+
+    @property
     def mark(self) -> Mark:
         return Mark(self.number.value, self.number.half_width, note=self.suppressed, href=self.href)
 

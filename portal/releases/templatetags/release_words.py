@@ -11,6 +11,8 @@ from aggregation.protocol.windows import Window
 from portal.charts.rounding import places_of, signed, span, written
 from portal.ledger.templatetags.ledger_words import epsilon
 from portal.releases.browsing.change import Change
+from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.units import label
 from portal.releases.dating import dated
 from portal.releases.models import Release
 from portal.releases.reading import Number
@@ -78,7 +80,8 @@ def _percentage(change: Change) -> str:
         return ""
     low, high = change.percent_ends
     middle = signed(change.percent, places_of((high - low) / 2))
-    return f" ({middle} %, from {span(low, high)} %)"
+    # No percent sign begins a line.
+    return f" ({middle}\N{NO-BREAK SPACE}%, from {span(low, high)}\N{NO-BREAK SPACE}%)"
 
 
 @register.filter
@@ -88,6 +91,13 @@ def utc(moment: datetime | str) -> SafeString:
     found = found.astimezone(UTC)
     exactly, shown = found.isoformat(timespec="seconds"), f"{found:%Y-%m-%d %H:%M} UTC"
     return format_html('<time datetime="{}">{}</time>', exactly, shown)
+
+
+@register.filter
+def in_words(column: str, tables: Tables) -> str:
+    """`Distance (km)`, for the head of a table."""
+    name = label(column, tables.unit(column))
+    return f"{name[:1].upper()}{name[1:]}"
 
 
 @register.filter

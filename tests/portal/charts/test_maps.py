@@ -219,3 +219,34 @@ def test_no_outline_leaps_over_the_world() -> None:
     for path in of_class(svg, "countries")[0].iter(f"{SVG}path"):
         steps = re.findall(r"(?<=[l ])-?\d+", re.sub(r"M[^l]*l", "l", path.attrib["d"]))
         assert max(abs(int(step)) for step in steps) < 1000
+
+
+@pytest.mark.parametrize(
+    ("least", "largest", "told"),
+    [
+        (7_600, 10_900, {"10,000", "8,000"}),
+        (7_600, 7_600, {"7,600"}),
+        (10, 10_900, {"5,000", "1,000"}),
+    ],
+)
+def test_the_legend_has_sizes_that_the_map_has(
+    least: float, largest: float, told: set[str]
+) -> None:
+    places = [Place("a", 45.0, 5.0, Mark(least, 1.0)), Place("b", 50.0, 5.0, Mark(largest, 1.0))]
+    keys = of_class(world_map({}, places, title="Trips", unit="trips"), "map-key")
+    assert {one.text for one in keys} == {"trips", *told}
+
+
+def test_the_only_colour_of_a_map_has_its_range_beside_it() -> None:
+    places = [
+        Place("a", 45.0, 5.0, Mark(9.0, 1.0), Shade(6.71, 1.9)),
+        Place("b", 50.0, 5.0, Mark(8.0, 1.0), Shade(9.08, 2.2)),
+    ]
+    svg = world_map({}, places, title="Trips", unit="trips", colour_title="Share in %")
+    assert "6.7 to 9.1 %" in words(svg)
+
+
+def test_the_world_is_wide_and_a_country_is_not() -> None:
+    place = Place("Oulu", 65.0, 25.5, Mark(3.0, 1.0))
+    assert "wide-map" in world_map({}, [place], **ABOUT)
+    assert "wide-map" not in world_map({}, [place], **ABOUT, within="FI")

@@ -53,6 +53,7 @@ def test_every_class_of_a_drawing_has_its_styles(chart: str) -> None:
         "places",
         "map-stage",
         "chart-map",
+        "wide-map",
         "chart-label",
     }
     svg = standalone(CHARTS[chart])

@@ -166,3 +166,18 @@ def test_places_are_coloured_by_their_amount_per_inhabitant(tables: Tables) -> N
     assert paris.shade.half_width
     assert "per 1,000 inhabitants" in found.svg()
     assert all(one.shade is None for one in found.countries)
+
+
+def test_a_map_speaks_plain_words_and_names_countries(client, released):
+    page = main(client.get(f"{AT}/map?metric=num_trips"))
+    assert '<option value="distance_km">distance (km)</option>' in page
+    said = words(client.get(f"{AT}/map?metric=num_trips"))
+    assert "num_trips" not in said
+    assert "Lyon, FR" in said
+
+
+def test_a_map_of_a_country_tells_in_a_line_which_places_are_not_shown(client, released):
+    page = main(client.get(f"{AT}/map?metric=num_trips&within=FR"))
+    said = words(client.get(f"{AT}/map?metric=num_trips&within=FR"))
+    assert "1 more is not shown: noise would drown it Marseille, FR . Its noise alone" in said
+    assert page.count('<tr class="suppressed">') == 0

@@ -53,3 +53,17 @@ def test_the_address_of_an_export_says_what_it_leaves_out(client, released):
     page = main(client.get(f"{AT}/table?table=cells&region={LYON}&shown=0"))
     assert f"cells.csv?region={LYON}" in page
     assert "shown=1" not in re.findall(r"cells\.csv\?[^\"]*", page)[0]
+
+
+def test_heads_are_plain_words_and_stand_beside_each_number_for_small_screens(client, released):
+    page = main(client.get(TABLE))
+    assert '<td class="num" data-label="Distance (km)">' in page
+    head = re.search(r"<thead>.*?</thead>", page, re.DOTALL)[0]
+    assert "Distance (km)" in head
+    assert ">distance_km" not in head
+
+
+def test_another_filter_keeps_all_rows(client, released):
+    field = '<input type="hidden" name="shown" value="0">'
+    assert field in main(client.get(f"{TABLE}&shown=0"))
+    assert field not in main(client.get(TABLE))

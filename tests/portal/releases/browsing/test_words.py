@@ -70,7 +70,7 @@ def test_a_change_in_percent_leaves_out_zero_just_where_it_is_clear(now):
 def test_both_ends_of_a_change_are_told():
     said = changed(Change.between(number(730, 230), number(1140, 237)))
     assert "+410 " in said
-    assert "(+56 %, from +9 to +138 %)" in said
+    assert "(+56 %, from +9 to +138 %)" in said.replace("\N{NO-BREAK SPACE}", " ")
     assert "clear" in said
 
 
