@@ -5,6 +5,8 @@ from typing import cast
 
 import redis
 from django.conf import settings
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 
 @cache
@@ -25,4 +27,7 @@ def queue_hash(name: str) -> dict[str, str]:
 
 
 def _client(address: str) -> redis.Redis:
-    return redis.Redis.from_url(address, socket_timeout=5, socket_connect_timeout=2)
+    """One that is started again is there within a second; pages do not wait longer for one that is
+    away, and whatever waits for it asks again by itself."""
+    retry = Retry(ConstantBackoff(0.25), retries=3)
+    return redis.Redis.from_url(address, socket_timeout=5, socket_connect_timeout=2, retry=retry)
