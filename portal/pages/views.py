@@ -3,7 +3,9 @@
 from datetime import UTC, datetime
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -26,7 +28,7 @@ from portal.pages.health import Part
 from portal.pages.home import Viewer
 from portal.pages.now import now as what_goes_on
 from portal.pages.selectors import cards_for, todos_for
-from portal.releases.browsing.newest import newest
+from portal.releases.browsing.newest import Newest, newest
 
 __all__ = [
     "bad_request",
@@ -48,12 +50,20 @@ _YEAR_SECONDS = 365 * 86_400
 def home(request: HttpRequest) -> HttpResponse:
     """What needs doing now, for the roles one has; what Mayfly is, for who does not know."""
     if not isinstance(request.user, Person):
-        context = {"section": "home", "all_roles": list(Role), "newest": newest(request.user)}
+        context = {"section": "home", "all_roles": list(Role), "newest": _newest(request.user)}
         return render(request, "pages/home_guest.html", context)
     viewer = Viewer(request.user, datetime.now(UTC))
     found = {"todos": todos_for(viewer), "cards": cards_for(viewer)}
     going_on = what_goes_on(request.user, clock=civil_clock())
     return render(request, "pages/home.html", {"section": "home", "now": going_on, **found})
+
+
+def _newest(guest: AnonymousUser) -> Newest | None:
+    """What Mayfly is can be read also while the database does not answer."""
+    try:
+        return newest(guest)
+    except DatabaseError:
+        return None
 
 
 @require_safe

@@ -236,7 +236,7 @@ def _in_words(tables: Tables, earlier: Tables | None) -> dict[str, Any]:
     places = places_shown(tables)
     if shown:
         return {"headlines": shown, "places_shown": places}
-    is_empty = not of_places(tables, earlier, count=1)
+    is_empty = not places and not of_places(tables, earlier, count=1)
     return {"no_total": found[0].sentence, "nothing": is_empty, "places_shown": places}
 
 

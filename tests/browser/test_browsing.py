@@ -101,10 +101,12 @@ def test_on_a_phone_a_chart_stands_above_what_one_could_choose(
     assert answer["y"] + answer["height"] <= PHONE["height"]
     fits(page)
     page.get_by_text("Choose what the chart shows").click()
-    page.get_by_text("More choices").click()
-    fits(page)
     page.get_by_label("By", exact=True).select_option("country")
     expect(page.locator("#chart h2").first).to_contain_text("country")
+    # What follows the choice is seen beside it.
+    expect(page.locator("#chart h2").first).to_be_in_viewport()
+    page.get_by_text("More choices").click()
+    fits(page)
     page.set_viewport_size({"width": 1280, "height": 800})
     page.reload()
     expect(page.get_by_label("Count as")).to_be_visible()
@@ -155,6 +157,20 @@ def test_a_place_is_found_from_every_page(page: Page, site: Site) -> None:
     page.locator("#find-place").press_sequentially("sao pau")
     page.get_by_role("link", name="São Paulo").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("São Paulo")
+
+
+def test_a_frame_is_as_high_as_what_it_holds(page: Page, site: Site, address: str) -> None:
+    """Nothing is cut off, and less than a tenth of a screen is left blank."""
+    for path, frame in (("?by=activity", "/embed?by=activity"), ("/map", "/map/embed")):
+        page.goto(f"{address}{path}")
+        line = page.locator("[data-copy*=iframe]").get_attribute("data-copy") or ""
+        height = int(line.partition(' height="')[2].partition('"')[0])
+        page.set_viewport_size({"width": 760, "height": height})
+        page.goto(f"{address}{frame}")
+        box = page.locator("main").bounding_box()
+        assert box is not None
+        assert height - 90 < box["height"] <= height
+        page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_a_chart_stands_alone_in_a_frame(page: Page, site: Site, address: str) -> None:

@@ -80,8 +80,9 @@ def offer(covered: Covered) -> Offer | None:
         return None
     count, key, value = max(found, key=lambda one: one[0])
     name = f"{key.replace('_', ' ')}: {tables.name_of(key)(value)}"
-    where = {**view.where, key: value}
-    return Offer(view.but(where=where).query, f"With {name} alone, {count:,} have a number")
+    query = view.but(where={**view.where, key: value}).query
+    have = "has" if count == 1 else "have"
+    return Offer(query, f"With {name} alone, {count:,} {have} a number")
 
 
 def _first(covered: Covered, key: str) -> list[tuple[str, int]]:

@@ -86,11 +86,13 @@ def test_a_place_that_is_chosen_is_the_one_row(tables, earlier):
     assert QueryDict(found.all_query)["by"] == "region"
 
 
-def test_so_is_an_activity(tables):
+def test_so_is_an_activity(tables, client):
     found = asked("metric=distance_km&by=activity&activity=cycling&measure=share", tables)
     assert found.chart.values == ("cycling",)
     # Of all activities, and not of itself.
     assert found.chart.lines[0][0].number.value == pytest.approx(100 * 3 / 45, rel=0.02)
+    page = main(client.get(f"{AT}?by=activity&activity=cycling"))
+    assert '#browse">Every activity</a>' in page
     split = asked("by=region&second=activity&activity=cycling&measure=amount", tables).chart
     assert (split.view.second, len(split.series)) == ("", 1)
 
