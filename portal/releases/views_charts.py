@@ -11,6 +11,7 @@ from aggregation.errors import Problem
 from portal.charts import standalone
 from portal.releases.browsing.best import asked_chart
 from portal.releases.browsing.charting import Chart
+from portal.releases.browsing.embedding import said_of
 from portal.releases.browsing.history import tables_before
 from portal.releases.browsing.mapping import Map, MapView, map_of
 from portal.releases.browsing.tables import Tables
@@ -45,7 +46,8 @@ def embedded(request: HttpRequest, task: str, window: str, kind: str) -> HttpRes
     page = "release" if kind == "chart" else "release_map"
     context = {"release": found, "kind": kind, "page": reverse(page, args=[task, window])}
     try:
-        context["drawn"] = _drawn(request, found, kind)
+        drawn = _drawn(request, found, kind)
+        context |= {"drawn": drawn, "said": said_of(drawn, Tables(Shown(found)))}
     except Problem as problem:
         context["problem"] = problem
     return render(request, "releases/embed.html", context)

@@ -122,7 +122,7 @@ def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str,
     keys = told.free_keys
     where = told.where
     chart = None
-    if keys:
+    if keys and not told.is_nothing:
         view = View(metric=metric, by=keys[0], second=keys[1] if len(keys) > 1 else "", where=where)
         chart = chart_of(view, tables)
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View
@@ -46,7 +47,7 @@ class Chart:
     # How many places have a number to rank, and why others have not; empty for other keys.
     coverage: str
 
-    @property
+    @cached_property
     def figure(self) -> str:
         """For a page that has its title beside it, as wide as the page or as a phone."""
         return fitted(lambda width: self.svg(width=width, heading=False), wide=WIDE)

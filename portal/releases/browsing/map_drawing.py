@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from portal.charts import AREAS, Area, Place, world_map
 from portal.releases.browsing.charting import PER_INHABITANT_WARNING
@@ -121,7 +122,7 @@ class Map:
         """All that is to be said of its colours."""
         return " ".join(filter(None, [self.warning, self.remark]))
 
-    @property
+    @cached_property
     def figure(self) -> str:
         return self.svg(heading=False)
 

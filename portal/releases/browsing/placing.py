@@ -134,7 +134,7 @@ class Told:
 
     def since(self) -> Comparison | None:
         """By the first free key, with the window before."""
-        if self.earlier is None or not self.free_keys:
+        if self.earlier is None or not self.free_keys or self.is_nothing:
             return None
         by = self.free_keys[0]
         if not self.earlier.has(self.metric, [*self.where, by]):
@@ -149,7 +149,7 @@ class Told:
         if not self.subject.region or not country or not self.free_keys:
             return None
         by, whole = self.free_keys[0], Subject.of_country(self.subject.country)
-        if whole is None or self.tables.is_ratio(self.metric):
+        if whole is None or self.tables.is_ratio(self.metric) or self.is_nothing:
             return None
         here = Side(self.subject.name, self.tables, self.where)
         there = Side(whole.name, self.tables, {country: whole.value, **self.held})

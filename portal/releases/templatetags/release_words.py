@@ -10,7 +10,10 @@ from django.utils.safestring import SafeString
 from aggregation.protocol.windows import Window
 from portal.charts.rounding import places_of, signed, span, written
 from portal.ledger.templatetags.ledger_words import epsilon
+from portal.releases.browsing import embedding
 from portal.releases.browsing.change import Change
+from portal.releases.browsing.drawing import Chart
+from portal.releases.browsing.map_drawing import Map
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.units import label
 from portal.releases.dating import dated
@@ -98,6 +101,12 @@ def in_words(column: str, tables: Tables) -> str:
     """`Distance (km)`, for the head of a table."""
     name = label(column, tables.unit(column))
     return f"{name[:1].upper()}{name[1:]}"
+
+
+@register.filter
+def frame_height(drawn: Chart | Map, tables: Tables) -> int:
+    """In pixels, for a frame of another site."""
+    return embedding.frame_height(drawn, embedding.said_of(drawn, tables))
 
 
 @register.filter

@@ -1,6 +1,7 @@
 """Pages of places, maps, comparisons and emissions: for everyone who may see the releases."""
 
 import re
+from html import unescape
 from xml.etree import ElementTree
 
 from django.test import Client
@@ -92,6 +93,21 @@ def test_charts_stand_in_frames_of_other_sites_and_pages_do_not(client, released
     headers = client.get(AT).headers
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_frame_says_whether_the_first_is_certain_and_who_takes_part(released):
+    page = Client().get(f"{AT}/embed?metric=num_trips&by=region&measure=amount")
+    said = " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split())
+    assert re.search(r"comes first with .+?, then .+? is (larger than|within) the noise", said)
+    assert "places where more people take part, rank higher" in said
+
+
+def test_the_line_to_embed_a_chart_fits_its_height_and_any_width(client, released):
+    heights = [
+        int(re.search(r'width="100%" height="(\d+)"', unescape(main(client.get(at))))[1])
+        for at in (f"{AT}?by=activity", f"{AT}?by=region&activity=cycling", f"{AT}/map")
+    ]
+    assert len(set(heights)) == 3
 
 
 def test_a_map_has_every_place_that_is_shown_and_says_so_of_the_others(client, released):

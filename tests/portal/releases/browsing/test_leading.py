@@ -78,6 +78,7 @@ def _reached(window: str, contributed: int) -> None:
 
 
 def test_what_a_factor_of_0_makes_of_it_is_told_as_such(client, released):
-    said = words(client.get(f"/places/{MUNICH}?activity=cycling"))
-    assert "had 0 kg CO₂e of emissions: the factor for it is 0." in said
-    assert "0 ± 0" not in said
+    for asked in ("activity=cycling", "activity=cycling&metric=co2e_kg"):
+        said = words(client.get(f"/places/{MUNICH}?{asked}"))
+        assert ("nothing was emitted by cycling in Munich" in said) == ("co2e" in asked)
+        assert "0 ± 0" not in said
