@@ -49,7 +49,9 @@ def forgiven(
     else with it."""
     kept: dict[str, str] = {}
     wrong: list[Problem] = []
-    for name in sorted(asked, key=lambda name: _turn(name, tables)):
+    for name in _understood(tables):
+        if name not in asked:
+            continue
         try:
             View.parse({**kept, name: asked[name]}, tables)
         except Problem as problem:
@@ -59,10 +61,10 @@ def forgiven(
     return kept, tuple(wrong)
 
 
-def _turn(name: str, tables: Tables) -> int:
-    """Those first that others depend on."""
-    order = ["metric", "by", *map(field_name, tables.keys), "second", "measure"]
-    return order.index(name) if name in order else len(order)
+def _understood(tables: Tables) -> list[str]:
+    """Words of an address; those first that others depend on. No other is ever looked at."""
+    keys = [field_name(key) for key in tables.keys]
+    return ["metric", "by", *keys, "second", "measure", "sort", "top", "layout", "log"]
 
 
 def best_values(tables: Tables, metric: str, keys: list[str], of: str) -> list[str]:

@@ -10,7 +10,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.anonymization import Suppression
 from portal.releases import reasons
 from portal.releases.browsing.answering import answer
-from portal.releases.browsing.choosing import country_of
+from portal.releases.browsing.choosing import View, country_of
 from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
 from tests.portal.releases.browsing.test_browsing_pages import AT, main, words
 
@@ -46,6 +46,15 @@ def test_several_mistakes_are_told_together(tables):
     assert "Atlantis" in str(found.problem)
     assert "1 to 50 rows" in str(found.problem)
     assert found.chart.view.measure == "person"
+
+
+def test_words_that_mean_nothing_are_not_tried_one_by_one(tables, monkeypatch):
+    tried = []
+    parse = View.parse
+    monkeypatch.setattr(View, "parse", lambda *given: tried.append(given) or parse(*given))
+    many = "&".join(f"zz{number}=1" for number in range(500))
+    assert asked(f"{CYCLING}&top=x&{many}", tables).chart.view.measure == "person"
+    assert len(tried) < 20
 
 
 def test_where_nothing_is_understood_the_first_view_is_shown(tables):
