@@ -98,11 +98,11 @@ def test_a_consumer_finds_and_reads_a_release(page: Page, site: Site, address: s
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("heading", name="By activity")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(9)
-    page.get_by_role("link", name="distance_km").click()
-    expect(page.locator("th[aria-sort]")).to_contain_text("distance_km")
+    page.get_by_role("link", name="Distance (km)").click()
+    expect(page.locator("th[aria-sort]")).to_contain_text("Distance (km)")
     page.get_by_label("Table", exact=True).select_option("emissions-by-activity")
     page.get_by_role("button", name="Show").click()
-    expect(page.locator("thead")).to_contain_text("co2e_kg")
+    expect(page.locator("thead")).to_contain_text("Emissions (kg CO₂e)")
     looks_right(page)
 
 
