@@ -19,6 +19,9 @@ from devices_sim.fleet.ground_truth import METRICS, CellSums
 
 Floats = NDArray[np.float64]
 
+# Of a total's true value: the half-width of an interval that decides nothing about its being shown.
+_SURE: Final = 0.5
+
 # By metric: its place among a cell's units, and how many of those make one.
 _COLUMNS: Final = {
     "num_trips": (1, 1),
@@ -37,7 +40,8 @@ class Error:
     median: float | None
     in_all: float | None
     # Share of the cells' intervals that hold the truth, and whether the total's does. They promise
-    # 95 %.
+    # 95 %. A total that noise alone could have kept from being shown does not count: those that
+    # are shown are the ones that noise made larger.
     held: float | None
     total_held: bool | None
 
@@ -83,6 +87,7 @@ class _Cells(NamedTuple):
 
 def _error(metric: str, cells: int, shown: _Cells, total: _Cells) -> Error:
     off = (total.value - total.true) / np.maximum(total.true, 1e-9)
+    is_sure = bool((total.width <= _SURE * total.true).all())
     return Error(
         metric=metric,
         cells=cells,
@@ -90,7 +95,7 @@ def _error(metric: str, cells: int, shown: _Cells, total: _Cells) -> Error:
         median=shown.median,
         in_all=float(off[0]) if len(off) else None,
         held=shown.held,
-        total_held=bool(total.held) if len(off) else None,
+        total_held=bool(total.held) if len(off) and is_sure else None,
     )
 
 

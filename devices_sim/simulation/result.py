@@ -205,8 +205,10 @@ def _error_words(error: Error) -> str:
         words += f", off by {error.median:.1%} in the median, {error.held:.1%} of intervals hold"
     if error.in_all is None:
         return f"{words}; the total is not"
-    holds = "holds" if error.total_held else "does not hold"
-    return f"{words}; the total is off by {error.in_all:+.1%}, its interval {holds}"
+    words += f"; the total is off by {error.in_all:+.1%}"
+    if error.total_held is None:
+        return f"{words}, and hardly stands out of its noise"
+    return f"{words}, its interval {'holds' if error.total_held else 'does not hold'}"
 
 
 def joined(reports: Sequence[Report]) -> Report:

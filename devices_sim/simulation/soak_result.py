@@ -154,7 +154,10 @@ class SoakResult:
         held, fair = sum(totals), len(totals) * _MISSED
         # Beyond four standard deviations: by chance less than once in ten thousand soaks.
         allowed = int(fair + 4 * (fair * (1 - _MISSED)) ** 0.5)
-        why = f"{held:,} of {len(totals):,} intervals hold the truth; they promise 95 %"
+        why = (
+            f"{held:,} of {len(totals):,} intervals hold the truth, where it stands out of its "
+            "noise; they promise 95 %"
+        )
         yield Check("totals off the truth", max(0, len(totals) - held - allowed), why)
 
     def _record_checks(self) -> Iterator[Check]:
