@@ -35,6 +35,8 @@ class Run:
     # Windows it has a hold on.
     windows: dict[Window, TaskWindow] = field(default_factory=dict)
     meters: Meters = field(default_factory=Meters)
+    # Machine time since which a part it needs is away.
+    waits_since: float | None = None
 
     def __repr__(self) -> str:
         return f"Run({self.row.pk}, contents withheld)"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import redis
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
 
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 BATCH = 1024
 # An empty queue is asked again after this time.
 POLL_SECONDS = 0.05
+# For so many lapses a session says that it is alive although a part that it needs is away.
+PATIENCE = 4
 
 
 def run_session(
@@ -75,7 +78,7 @@ def serve(run: Run) -> None:
     while True:
         took = _take_batch(run)
         if time.monotonic() >= look_at:
-            if _look_around(run):
+            if look_around(run):
                 return
             look_at = time.monotonic() + look_seconds()
         if not took:
@@ -124,21 +127,32 @@ def _take_batch(run: Run) -> bool:
     return bool(batch)
 
 
-def _look_around(run: Run) -> bool:
+def look_around(run: Run) -> bool:
     """Whether it is time to complete. Trouble with the database or the queues is waited out."""
     try:
         run.refresh()
         run.receive()
         run.beat()
+        run.waits_since = None
         reason = why_end(run)
         note_reason(run, reason)
         return bool(reason) and is_ready(run, reason)
     except (DatabaseError, redis.RedisError) as error:
         log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
         connection.close()
+        _beat_meanwhile(run)
         return False
     finally:
         rest()
+
+
+def _beat_meanwhile(run: Run) -> None:
+    """Who waits for the database is not dead. One that nobody else waits for is, after a while:
+    cut off from it alone, a session would keep its windows from being released."""
+    run.waits_since = run.waits_since or time.monotonic()
+    if time.monotonic() - run.waits_since < PATIENCE * settings.SESSION_LAPSE_SECONDS:
+        with suppress(redis.RedisError):
+            run.beat()
 
 
 def _end_as_dead(run: Run) -> None:

@@ -1,12 +1,14 @@
 """Sessions that are run: with a real Valkey and real commits, on both databases."""
 
 import pytest
+from django.db import connection
 
 from portal.audit.models import Entry
 from portal.audit.verification import verify_log
 from portal.collection import live, placing
+from portal.collection.live import key
 from portal.collection.models import Hold, Partial, Receipts, Session
-from portal.collection.running import run_session
+from portal.collection.running import look_around, run_session
 from portal.collection.selectors import outcome
 from portal.collection.snapshot import snapshot
 from portal.tasks.models import TaskWindow
@@ -40,6 +42,27 @@ def test_it_works(collecting):
         "requested", "open", "completing", "flushed",
     ]  # fmt: skip
     assert verify_log(whole=True).problem == ""
+
+
+def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
+    run = collecting.by_hand([FIRST], MIN)
+    cursor, name = connection.cursor(), key(run.row.pk, "alive")
+    cursor.execute("ALTER TABLE collection_hold RENAME TO away")
+
+    def lives_on() -> bool:
+        """After a look around, with nothing left of what it said before."""
+        queue_client().delete(name)
+        assert not look_around(run)
+        return live.alive([run.row.pk]) == {run.row.pk}
+
+    assert lives_on()
+    assert lives_on()
+    settings.SESSION_LAPSE_SECONDS = 0.001
+    assert not lives_on()
+    connection.cursor().execute("ALTER TABLE away RENAME TO collection_hold")
+    settings.SESSION_LAPSE_SECONDS = 2
+    assert lives_on()
+    assert run.waits_since is None
 
 
 def test_the_same_session_is_run_once(collecting):
