@@ -2,7 +2,10 @@
 
 import os
 import resource
+import signal
+import threading
 import warnings
+from types import FrameType
 from typing import Any
 
 from celery import Celery
@@ -49,6 +52,21 @@ def _log_as_the_settings_say(**_: object) -> None:
 def _leave_no_core(**_: object) -> None:
     """Workers hold keys, updates and sums: should one crash, its memory goes to no file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+@worker_ready.connect
+def _hear_the_first_signal_only(**_: object) -> None:
+    """Celery's handler takes locks, so one that interrupts itself waits for itself for ever. Told
+    once is enough: the kernel tells a worker as often as its supervisor, if killed, had threads."""
+    handler = signal.getsignal(signal.SIGTERM)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        handler(number, frame)
+
+    signal.signal(signal.SIGTERM, first)
 
 
 @worker_ready.connect

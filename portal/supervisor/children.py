@@ -73,7 +73,7 @@ class Child:
             stderr=asyncio.subprocess.STDOUT,
             # Its own group: Ctrl-C reaches the supervisor only, which stops the rest in order.
             start_new_session=True,
-            preexec_fn=partial(_die_with_parent, self.stop_signal),
+            preexec_fn=partial(_die_with_parent, self.stop_signal, os.getpid()),
             limit=1 << 20,
         )
         assert self._process.stdout is not None  # noqa: S101 - we asked for a pipe
@@ -102,13 +102,16 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
-def _die_with_parent(number: signal.Signals) -> None:
+def _die_with_parent(number: signal.Signals, parent: int) -> None:
     """On Linux the kernel stops the children of a supervisor that was killed.
 
-    It signals them once for each thread that the supervisor had.
+    It signals them once for each thread that the supervisor had; not if it was killed before they
+    asked for it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, number)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def _how_it_ended(code: int) -> str:

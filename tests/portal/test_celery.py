@@ -1,5 +1,9 @@
 """Workers outlive their broker."""
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,8 +13,10 @@ import pytest
 from django.conf import settings
 from kombu import Consumer, Queue
 
+from portal import heartbeats
 from portal.celery import app
 from portal.valkey import queue_client
+from tests.parts import ROOT, eventually
 
 
 @pytest.fixture
@@ -43,3 +49,33 @@ def test_a_connection_is_closed_that_holds_a_message_of_a_broker_that_is_gone(aw
     with suppress(Exception):
         connection.collect()
     connection.close()
+
+
+def test_a_worker_that_is_told_many_times_at_once_to_stop_does_stop(valkey: None) -> None:
+    """As the kernel tells it when a supervisor of many threads is killed."""
+    command = [sys.executable, "-m", "celery", "-A", "portal.celery", "--quiet", "worker"]
+    command += ["-P", "threads", "-c", "1", "-Q", "told", "-n", "told@%h", "--without-gossip"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        eventually(lambda: any(part.startswith("told@") for part in heartbeats.parts_alive()))
+        for _ in range(20):
+            if process.poll() is not None or not is_told(process.pid):
+                break
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def is_told(pid: int) -> bool:
+    """Again and again, until it hears no more."""
+    for _ in range(1000):
+        os.kill(pid, signal.SIGTERM)
+    (ignored,) = [
+        int(line.split()[1], 16)
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if line.startswith("SigIgn")
+    ]
+    return not ignored >> (signal.SIGTERM - 1) & 1

@@ -103,7 +103,7 @@ def test_an_orphaned_valkey_on_the_socket_is_replaced(system, lives):
 @pytest.mark.solo
 def test_a_killed_supervisor_takes_its_children_along_and_a_start_after_it_works(system, lives):
     system.stop(signal.SIGKILL)
-    eventually(lambda: not processes(system))
+    eventually(lambda: has_none_left(system))
     # The socket of the killed Valkey may still be there: a stale one is taken away.
     lives.append(start_system(system.data, MAYFLY_PORT=str(system.port)))
     eventually(lives[-1].is_ready, within=90, log=system.log)
@@ -227,6 +227,13 @@ def processes(system: System) -> dict[int, str]:
         except OSError:
             continue
     return found
+
+
+def has_none_left(system: System) -> bool:
+    """Else it says which."""
+    left = processes(system)
+    assert not left, left
+    return True
 
 
 def is_alive(pid: int) -> bool:
