@@ -81,12 +81,18 @@ def _failed(task_id: str = "", sender: Any = None, **_: Any) -> None:
 
 @task_success.connect
 def _succeeded(sender: Any = None, **_: Any) -> None:
-    if not sender.request.is_eager:  # else whoever asked several tells of all at once
+    if not sender.request.is_eager:  # else whoever asked several knows which of them failed
         note_success(sender.name)
 
 
-def note_success(*names: str) -> None:
-    """These jobs do not fail, or not any more."""
+def note_success(name: str) -> None:
+    """This job does not fail, or not any more."""
     with contextlib.suppress(redis.RedisError, OSError):
-        if names:
-            queue_client().hdel(FAILING, *names)
+        queue_client().hdel(FAILING, name)
+
+
+def names_failing() -> set[str]:
+    """Which jobs failed when they last ran, as far as Valkey tells."""
+    with contextlib.suppress(redis.RedisError, OSError):
+        return set(queue_hash(FAILING))
+    return set()

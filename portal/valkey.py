@@ -28,6 +28,6 @@ def queue_hash(name: str) -> dict[str, str]:
 
 def _client(address: str) -> redis.Redis:
     """One that is started again is there within a second; pages do not wait longer for one that is
-    away, and whatever waits for it asks again by itself."""
-    retry = Retry(ConstantBackoff(0.25), retries=3)
+    away, and whatever waits for it asks again by itself. One that hangs is not asked again."""
+    retry = Retry(ConstantBackoff(0.25), retries=3, supported_errors=(redis.ConnectionError,))
     return redis.Redis.from_url(address, socket_timeout=5, socket_connect_timeout=2, retry=retry)

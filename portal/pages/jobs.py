@@ -10,16 +10,22 @@ from portal.collection.draining import is_draining
 @shared_task(name="pages.ask", ignore_result=True)
 def ask(questions: list[str]) -> None:
     """One job after the other. What one of them meets is logged under its own name, and is none of
-    the others' trouble: they go on, and with a new connection to the database."""
-    succeeded = []
+    the others' trouble: they go on, and with a new connection to the database if theirs is broken.
+    """
+    failing = observing_jobs.names_failing()
     for name in questions:
         if is_draining():
-            break
-        if current_app.tasks[name].apply().failed():
-            connections.close_all()
-        else:
-            succeeded.append(name)
-    observing_jobs.note_success(*succeeded)
+            return
+        _leave_what_is_broken()
+        if not current_app.tasks[name].apply().failed() and name in failing:
+            observing_jobs.note_success(name)
+
+
+def _leave_what_is_broken() -> None:
+    """Also where a job has got over an error: the next one would meet it again."""
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close()
 
 
 @shared_task(name="pages.heartbeat", ignore_result=True)
