@@ -67,9 +67,9 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
         earlier = tables_before(request.user, tables.shown.release)
         context["took_part"] = sentence_on_who_took_part(request.user, tables, earlier)
         try:
+            context |= _answered(request, tables, earlier)
             if not request.headers.get("HX-Request"):  # a form asks for the chart alone
                 context |= _in_words(tables, earlier)
-            context |= _answered(request, tables, earlier)
         except Problem as problem:
             context["problem"] = problem
     template = _part(request, "releases/release.html", "releases/_chart_part.html")
@@ -230,10 +230,14 @@ def _countries() -> list[tuple[str, str]]:
 
 
 def _in_words(tables: Tables, earlier: Tables | None) -> dict[str, Any]:
-    """Sums over everything, or why there are none; and which places have numbers."""
+    """Sums over everything, or why there are none; and which places have numbers, unless a table
+    is not as it was signed for."""
     found = [headline(metric, tables, earlier) for metric in tables.metrics]
     shown = [one for one in found if one.is_shown]
-    places = places_shown(tables)
+    try:
+        places = places_shown(tables)
+    except Problem as problem:
+        return {"headlines": shown, "problem": problem}
     if shown:
         return {"headlines": shown, "places_shown": places}
     is_empty = not places and not of_places(tables, earlier, count=1)

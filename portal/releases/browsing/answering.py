@@ -11,9 +11,9 @@ from aggregation.errors import Problem
 from aggregation.release.emissions import COLUMN as EMISSIONS
 from portal.releases import reasons
 from portal.releases.browsing.best import asked_chart, forgiven
-from portal.releases.browsing.charting import Chart, more_of
+from portal.releases.browsing.charting import Chart
 from portal.releases.browsing.choosing import View
-from portal.releases.browsing.covering import Offer
+from portal.releases.browsing.covering import Offer, offer
 from portal.releases.browsing.keeping import CHART, TABLE, kept
 from portal.releases.browsing.leading import Caveat, Leading, caveat, leading
 from portal.releases.browsing.tables import Tables
@@ -57,7 +57,7 @@ def answer(asked: Mapping[str, str], tables: Tables, earlier: Tables | None) -> 
         problem=problem,
         leading=leading(chart, tables, earlier),
         caveat=caveat(view, tables),
-        offer=more_of(view, tables),
+        offer=offer(chart.covered),
         rule=_rule(view, tables),
         table_query=kept(CHART, QueryDict(view.query), tables).get(TABLE, ""),
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from portal.releases.browsing import covering
 from portal.releases.browsing.choosing import View, compared_key
-from portal.releases.browsing.covering import Covered, Offer
+from portal.releases.browsing.covering import Covered
 from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
     PER,
@@ -27,7 +27,7 @@ from portal.releases.reasons import listed
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
-__all__ = ["PER_INHABITANT_WARNING", "WIDE", "Chart", "Line", "chart_of", "more_of", "ranking_of"]
+__all__ = ["PER_INHABITANT_WARNING", "WIDE", "Chart", "Line", "chart_of"]
 
 # Series beyond this cannot be told apart.
 _MOST_SERIES = 9
@@ -43,20 +43,14 @@ _OF_WHAT_IS_SHOWN = (
     "The sum over all rows is not shown, so these are shares of the rows that are: of all there "
     "is they would be smaller."
 )
+_ONE_OF_WHAT_IS_SHOWN = (
+    "The sum over all rows is not shown, so this is a share of the rows that are: of all there is "
+    "it would be smaller."
+)
 
 
 def chart_of(view: View, tables: Tables) -> Chart:
     return _Charting(view, tables).chart()
-
-
-def ranking_of(view: View, tables: Tables) -> Ranking | None:
-    """What the shares of a chart are of, where each place has a whole of its own."""
-    return _Charting(view, tables).ranked
-
-
-def more_of(view: View, tables: Tables) -> Offer | None:
-    """A narrower choice that has more places to rank."""
-    return covering.offer(_Charting(view, tables).covered)
 
 
 @dataclass(frozen=True)
@@ -84,7 +78,9 @@ class _Charting:
             left_out=max(0, self.known - len(firsts)) if view.by else 0,
             remark=self._remark(),
             warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
-            is_ranked=self.ranked is not None,
+            ranked=self.ranked,
+            is_of_shown=self.is_of_shown,
+            covered=self.covered,
             coverage=covering.sentence(self.covered),
         )
 
@@ -160,7 +156,13 @@ class _Charting:
             return self.ranked.count
         return self.tables.count(self.keys, self.view.metric, where=self.held, sort=self._sort)
 
-    @property
+    @cached_property
+    def is_of_shown(self) -> bool:
+        """Whether shares are of the rows that are shown; of one row alone there is none."""
+        is_of_one = self.view.measure == "share" and not self.view.second and not self.ranked
+        return is_of_one and not self._whole and self.known > 0 and len(self._shown) > 1
+
+    @cached_property
     def covered(self) -> Covered:
         held = self.held
         return Covered(self.view, self.tables, self.keys, held, self.known, self.ranked)
@@ -274,7 +276,7 @@ class _Charting:
         return listed([self._names(ranked.key)(one) for one in ranked.among])
 
     def _remark(self) -> str:
-        view, ranked = self.view, self.ranked
+        ranked = self.ranked
         if ranked and ranked.among:
             name = self._names(ranked.key)(ranked.value)
             return (
@@ -282,8 +284,8 @@ class _Charting:
                 f"So this is what {name} is of {self._among(ranked)} together, which are shown "
                 "in each of them."
             )
-        is_of_all = view.measure != "share" or view.second or ranked or self._whole
-        return _OF_WHAT_IS_SHOWN if not is_of_all and self.known > 1 else ""
+        said = _ONE_OF_WHAT_IS_SHOWN if self.is_one else _OF_WHAT_IS_SHOWN
+        return said if self.is_of_shown else ""
 
     def _unit(self) -> str:
         """What its numbers count, to stand behind one: `km`, `trips`, `%`."""

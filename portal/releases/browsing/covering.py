@@ -66,9 +66,12 @@ def sentence(covered: Covered) -> str:
 
 def offer(covered: Covered) -> Offer | None:
     """The value of a key, summed over so far, that most places have a number for; nothing where
-    that is no more than there are. Most emissions are 0 for certain: there is no use in those."""
+    that is no more than there are. Most emissions are 0 for certain: there is no use in those. A
+    number is not yet a share, and with one more key held a share would be of something else."""
     tables, view = covered.tables, covered.view
     if not covered.is_of_places or view.second or view.metric == EMISSIONS:
+        return None
+    if view.measure == "share":
         return None
     found = [
         (count, key, value)

@@ -7,7 +7,9 @@ from functools import cached_property
 
 from portal.charts import Group, Mark, fitted, histogram
 from portal.releases.browsing.choosing import View
+from portal.releases.browsing.covering import Covered
 from portal.releases.browsing.hiding import Hidden
+from portal.releases.browsing.ranking import Ranking
 from portal.releases.browsing.units import label
 from portal.releases.reading import Number
 
@@ -42,8 +44,11 @@ class Chart:
     remark: str
     # What a ranking would be read wrongly without; else empty.
     warning: str
-    # Whether its shares are each of a whole of its own: one place's, and not of one sum.
-    is_ranked: bool
+    # What its shares are of where each is of a whole of its own: one place's, and not of one sum.
+    ranked: Ranking | None
+    # Whether its shares are of the rows that are shown, as the sum over all is not.
+    is_of_shown: bool
+    covered: Covered
     # How many places have a number to rank, and why others have not; empty for other keys.
     coverage: str
 

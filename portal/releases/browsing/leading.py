@@ -2,6 +2,10 @@
 
 That one bar is longer than the next says little where both have noise: this says whether the
 difference is larger than the noise of the two, and the same of the change.
+
+Whichever of many comes first has, more likely than not, noise that made it larger. Of ten that are
+alike one in eight would so seem to have grown. Growth is therefore called clear only of a row that
+is clearly first, or was chosen, or is the only one; that it is less than before needs no such care.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from portal.releases.browsing.charting import PER_INHABITANT_WARNING, Chart, Lin
 from portal.releases.browsing.choosing import View, compared_key
 from portal.releases.browsing.history import earlier_period
 from portal.releases.browsing.measuring import per_inhabitant
-from portal.releases.browsing.share_change import share_since
+from portal.releases.browsing.share_change import MOVED, POINTS, share_since
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
@@ -49,14 +53,24 @@ def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | N
     if lines[0].number.value is None:
         return None
     following = next((one for one in lines[1:] if one.number.value is not None), None)
+    ahead = _ahead(chart, lines[0], following)
     change, said = _since(chart, lines[0].number, tables, earlier)
+    by_chance = change is not None and may_be_chance(change, ahead)
+    if change and by_chance:
+        said = _by_chance(chart, change, earlier_period(tables.shown.release))
     return Leading(
         value=chart.values[0],
         name=chart.labels[0],
-        sentence=_first(chart, lines[0], following),
+        sentence=_first(chart, lines[0], following, ahead),
         change=said,
-        is_clear=bool(change and change.is_clear),
+        is_clear=bool(change and change.is_clear and not by_chance),
     )
+
+
+def may_be_chance(change: Change, ahead: Change | None) -> bool:
+    """Whether a row that grew may have come first, and so have grown, by its noise."""
+    grew = change.is_clear and change.difference > 0
+    return grew and ahead is not None and not ahead.is_clear
 
 
 @dataclass(frozen=True)
@@ -87,7 +101,16 @@ def caveat(view: View, tables: Tables) -> Caveat | None:
     return Caveat(PER_INHABITANT if is_warning else AMOUNTS, is_warning, query, offer)
 
 
-def _first(chart: Chart, line: Line, following: Line | None) -> str:
+def _ahead(chart: Chart, line: Line, following: Line | None) -> Change | None:
+    """How far the first is from the next; nothing where it was chosen, or is the only one."""
+    if following is None or chart.view.by in chart.view.where:
+        return None
+    # Of one whole, what one part loses another may have won.
+    opposed = chart.view.measure == "share" and chart.ranked is None
+    return Change.between(following.number, line.number, opposed=opposed)
+
+
+def _first(chart: Chart, line: Line, following: Line | None, ahead: Change | None) -> str:
     name, amount = chart.labels[0], words.amount(line.number, chart.unit)
     name = f"{name[:1].upper()}{name[1:]}"
     is_share = chart.view.measure == "share"
@@ -97,14 +120,11 @@ def _first(chart: Chart, line: Line, following: Line | None) -> str:
         return f"{name} is the only one whose number is shown, with {amount}."
     said = f"{name} comes first with {amount}, then {following.names[0]} with "
     said += f"{words.amount(following.number, '%' if is_share else '')}."
-    # Of one whole, what one part loses another may have won.
-    opposed = is_share and not chart.is_ranked
-    difference = Change.between(following.number, line.number, opposed=opposed)
-    if difference is None:
+    if ahead is None:
         return said
-    told = words.distance(difference, "percentage points" if is_share else "")
+    told = words.distance(ahead, POINTS if is_share else "")
     between = f"{said} The difference between the two, {told},"
-    if difference.is_clear:
+    if ahead.is_clear:
         return f"{between} is larger than the noise."
     return f"{between} is within the noise: either may be first."
 
@@ -118,8 +138,9 @@ def _since(
         held.pop(COUNTRY, None)  # the place lies in it anyhow
     if earlier is None or not earlier.has(view.metric, held):
         return None, ""
+    than = earlier_period(tables.shown.release)
     if view.measure == "share":
-        return share_since(chart, now, held, tables, earlier)
+        return share_since(chart, now, held, than, earlier)
     then = earlier.one(view.metric, held)
     if then is None:
         return None, ""
@@ -128,7 +149,16 @@ def _since(
         place = chart.values[0] if view.by == tables.region_key else view.where[tables.region_key]
         before = per_inhabitant(before, place)
     change, name = Change.between(before, now), chart.labels[0]
-    than = earlier_period(tables.shown.release)
     if change is None:
         return None, f"Of {than} the number for {name} is not shown: there is no comparison."
     return change, f"For {name} that is {words.compared(change, than, chart.unit)}."
+
+
+def _by_chance(chart: Chart, change: Change, than: str) -> str:
+    is_share = chart.view.measure == "share"
+    told = words.difference(change, POINTS if is_share else chart.unit)
+    said = (
+        f"For {chart.labels[0]} the difference from {than} is {told}; but it may come first by "
+        "chance, which would make it look larger than before."
+    )
+    return f"{said} {MOVED}" if is_share else said

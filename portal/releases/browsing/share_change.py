@@ -17,44 +17,53 @@ from collections.abc import Mapping
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
-from portal.releases.browsing.charting import Chart, ranking_of
-from portal.releases.browsing.history import earlier_period
+from portal.releases.browsing.charting import Chart
 from portal.releases.browsing.measuring import added, share, share_beside, without
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.reading import Number
 
-_POINTS = "percentage points"
-_MOVED = "A share also moves when there is more or less of everything else."
+POINTS = "percentage points"
+MOVED = "A share also moves when there is more or less of everything else."
 
 
 def share_since(
-    chart: Chart, now: Number, held: Mapping[str, str], tables: Tables, earlier: Tables
+    chart: Chart, now: Number, held: Mapping[str, str], than: str, earlier: Tables
 ) -> tuple[Change | None, str]:
     """The change of the first row, and a sentence; the whole it is a share of is the same."""
-    than, name = earlier_period(tables.shown.release), chart.labels[0]
-    ranked = ranking_of(chart.view, tables)
-    if ranked is None and chart.remark:
+    name = chart.labels[0]
+    if chart.is_of_shown:
         return None, f"Shares of what is shown are not compared with {than}."
-    key = ranked.key if ranked else chart.view.by
-    before = share_in(earlier, chart.view.metric, held, key, ranked.among if ranked else ())
+    view, ranked = chart.view, chart.ranked
+    key = ranked.key if ranked else view.by
+    # A place has its own whole where places are ranked; else it is that of the country, if chosen.
+    around = held if ranked else view.where
+    of = {one: value for one, value in around.items() if one != key}
+    among = ranked.among if ranked else ()
+    is_there = earlier.has(view.metric, of)
+    before = share_in(earlier, view.metric, held, of, among) if is_there else None
     change = Change.between(before, now) if before else None
     if change is None:
         return None, f"Of {than} the share for {name} is not known: there is no comparison."
-    return change, f"For {name} that is {compared(change, than)} {_MOVED}"
+    return change, f"For {name} that is {compared(change, than)} {MOVED}"
 
 
 def share_in(
-    tables: Tables, metric: str, held: Mapping[str, str], key: str, among: tuple[str, ...]
+    tables: Tables,
+    metric: str,
+    held: Mapping[str, str],
+    of: Mapping[str, str],
+    among: tuple[str, ...],
 ) -> Number | None:
-    """What the value of `key` in `held` is of all values, or of some; nothing if not shown."""
+    """What the number at `held` is of the sum at `of`, or of some values of the key that is held
+    beside it; nothing where one of them is not shown."""
     part = tables.one(metric, held)
     if part is None or part.number.value is None:
         return None
     if not among:
-        rest = {name: value for name, value in held.items() if name != key}
-        whole = tables.one(metric, rest)
+        whole = tables.one(metric, of)
         found = share(part.number, whole.number) if whole else without(part.number)
     else:
+        (key,) = held.keys() - of.keys()
         others = _others(tables, metric, held, key, among)
         is_known = len(others) == len(among) - 1
         found = share_beside(part.number, added(others)) if is_known else without(part.number)
@@ -65,10 +74,10 @@ def compared(change: Change, than: str) -> str:
     """`2.1 ± 0.9 percentage points more than the week before; the change is larger than the
     noise.`"""
     if not change.is_clear:
-        told = words.difference(change, _POINTS)
+        told = words.difference(change, POINTS)
         return f"no clear difference from {than} ({told}): what there is could be noise alone."
     word = "more" if change.difference > 0 else "less"
-    told = words.distance(change, _POINTS)
+    told = words.distance(change, POINTS)
     return f"{told} {word} than {than}; the change is larger than the noise."
 
 

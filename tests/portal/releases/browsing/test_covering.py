@@ -4,7 +4,7 @@ from django.http import QueryDict
 
 from aggregation.protocol.anonymization import Suppression
 from portal.releases.browsing import charting, covering
-from portal.releases.browsing.charting import more_of
+from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.covering import Covered
 from portal.releases.reasons import why_not
@@ -40,7 +40,13 @@ def test_the_choice_that_shows_more_is_offered(tables):
 def test_nothing_is_offered_that_shows_no_more(tables):
     assert covering.offer(covered("metric=distance_km&by=region", tables, 4)) is None
     for query in ("by=region", "by=activity", "metric=co2e_kg&by=region"):
-        assert more_of(View.parse(QueryDict(query), tables), tables) is None, query
+        chart = chart_of(View.parse(QueryDict(query), tables), tables)
+        assert covering.offer(chart.covered) is None, query
+
+
+def test_for_shares_nothing_is_offered_as_a_number_is_not_yet_a_share(tables):
+    assert covering.offer(covered("metric=distance_km&by=region&measure=amount", tables, 3))
+    assert covering.offer(covered("metric=distance_km&by=region&measure=share", tables, 3)) is None
 
 
 def test_emissions_of_0_are_no_choice(tables):

@@ -1,11 +1,18 @@
 """Which row comes first and how sure that is; and that a change may be one of who takes part."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
+from django.http import QueryDict
 from django.test import Client
 
 from portal.collection.models import Reach
+from portal.releases.browsing.answering import answer
+from portal.releases.browsing.change import Change
+from portal.releases.browsing.leading import leading, may_be_chance
 from portal.releases.browsing.taking_part import FOR_GUESTS, TOO_FEW, WHO
+from portal.releases.reading import Number
 from portal.tasks.models import TaskWindow
 from tests.portal.releases.browsing.conftest import FIRST, MUNICH, PLACES, SECOND
 from tests.portal.releases.browsing.test_browsing_pages import AT, TASK, times_told, words
@@ -36,6 +43,39 @@ def test_the_first_window_has_no_change(client, released):
     assert "comes first with" in said
     assert "the day before" not in said
     assert WHO not in said
+
+
+def test_what_may_be_first_by_chance_is_not_said_to_have_grown(tables, earlier):
+    """Though twice as much as the day before is told with its interval."""
+    amounts = "metric=distance_km&by=region&activity=cycling&measure=amount"
+    chart = answer(QueryDict(amounts), tables, earlier).chart
+    assert leading(chart, tables, earlier).is_clear
+    (first,), (second,), *others = chart.lines
+    equal = replace(second, number=first.number)
+    found = leading(replace(chart, lines=((first,), (equal,), *others)), tables, earlier)
+    assert "either may be first" in found.sentence
+    assert re.search(r"the difference from the day before is \+[\d.]+ ± [\d.]+", found.change)
+    told = "; but it may come first by chance, which would make it look larger than before."
+    assert found.change.endswith(told)
+    assert not found.is_clear
+    # One that was chosen did not come first by chance.
+    chosen = answer(QueryDict(f"{amounts}&region={MUNICH}"), tables, earlier)
+    assert chosen.leading.is_clear
+
+
+def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
+    """Of 4,000 at most 255, as of any one row; without the rule it is more than one in ten."""
+    noise, width = np.random.default_rng(7), float(np.log(20))
+    called, clear = 0, 0
+    for _ in range(4000):
+        now, before = noise.laplace(size=10), noise.laplace()
+        second, first = (Number("n", one, width, width, 0.0, None, ()) for one in sorted(now)[-2:])
+        then = Number("n", before, width, width, 0.0, None, ())
+        change, ahead = Change.between(then, first), Change.between(second, first)
+        clear += change.is_clear
+        called += change.is_clear and not may_be_chance(change, ahead)
+    assert called <= 255
+    assert clear > 400
 
 
 def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):

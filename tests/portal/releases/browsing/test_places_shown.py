@@ -68,3 +68,15 @@ def test_a_file_that_is_not_as_it_was_signed_for_takes_no_page_with_it(released,
     monkeypatch.setattr(Shown, "layout", refused)
     assert newest(AnonymousUser()) is None
     assert Client().get("/").status_code == 200
+
+
+def test_a_damaged_table_takes_neither_the_chart_nor_the_sums_with_it(client, tables):
+    """What is drawn is of another table."""
+    file = tables.shown.file("cells")
+    file.path.write_bytes(b"damaged")
+    said = words(client.get(f"{AT}?metric=distance_km&by=activity"))
+    assert "cells.parquet is not as it was signed for" in said
+    assert "Distance by activity" in said
+    assert "comes first with" in said
+    assert "All together" in said
+    assert "have a number in this release" not in said

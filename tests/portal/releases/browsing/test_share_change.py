@@ -1,21 +1,24 @@
 """A share and that of the day before: of the same whole, with the interval of their difference."""
 
+import re
+
 import numpy as np
 import pytest
 from django.http import QueryDict
 
+from portal.releases.browsing import charting, share_change
 from portal.releases.browsing import ranking as module
-from portal.releases.browsing import share_change
 from portal.releases.browsing.answering import answer
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.measuring import share_beside
 from portal.releases.browsing.share_change import compared, share_in
 from portal.releases.reading import Number
-from tests.portal.releases.browsing.conftest import LYON
+from tests.portal.releases.browsing.conftest import LYON, MARSEILLE
 from tests.portal.releases.browsing.test_browsing_pages import AT, words
 
 CYCLING = "metric=distance_km&by=region&activity=cycling&measure=share"
-HELD = {"region": str(LYON), "activity": "cycling"}
+OF = {"region": str(LYON)}
+HELD = {**OF, "activity": "cycling"}
 TRIALS = 4000
 
 
@@ -42,6 +45,42 @@ def test_shares_of_one_whole_are_compared_too(tables, earlier):
     )
 
 
+def test_the_share_of_a_country_is_compared_with_that_of_the_same_country(tables, earlier):
+    """And not with that of the world."""
+    of_country = said("metric=distance_km&by=region&country=DE&measure=share", tables, earlier)
+    assert "that is no clear difference from the day before (" in of_country
+    assert abs(float(re.search(r"\(([+−\d.]+) ±", of_country)[1].replace("−", "-"))) < 1
+
+
+def test_a_share_of_what_is_shown_says_so_and_is_not_compared(tables, earlier, monkeypatch):
+    """Also that of one row that was chosen."""
+    monkeypatch.setattr(charting._Charting, "_whole", None)
+    of_all = "metric=distance_km&by=activity&measure=share"
+    for query in (of_all, f"{of_all}&activity=cycling"):
+        found = answer(QueryDict(query), tables, earlier)
+        told = "Shares of what is shown are not compared with the day before."
+        assert found.leading.change == told
+        assert found.chart.remark.startswith("The sum over all rows is not shown, so th")
+    assert "so this is a share of the rows that are" in found.chart.remark
+
+
+def test_a_share_that_is_not_known_has_no_remark(tables, monkeypatch):
+    monkeypatch.setattr(charting._Charting, "_whole", None)
+    query = f"metric=distance_km&by=region&region={MARSEILLE}&measure=share"
+    chart = answer(QueryDict(query), tables, None).chart
+    assert chart.is_empty
+    assert not chart.remark
+
+
+def test_places_are_put_in_order_once_for_an_answer(tables, earlier, monkeypatch):
+    asked, put = [], charting.ranking
+    monkeypatch.setattr(
+        charting, "ranking", lambda *given, **more: asked.append(given) or put(*given, **more)
+    )
+    assert said(CYCLING, tables, earlier)
+    assert len(asked) == 1
+
+
 def test_without_a_window_before_nothing_is_said(tables):
     assert said(CYCLING, tables, None) == ""
 
@@ -56,9 +95,9 @@ def test_both_shares_are_of_the_same_whole(tables, earlier, monkeypatch):
     )
     assert "percentage points" in said(CYCLING, tables, earlier)
     assert asked[0][-1] == ("cycling", "driving")
-    found = share_in(earlier, "distance_km", HELD, "activity", ("cycling", "driving"))
+    found = share_in(earlier, "distance_km", HELD, OF, ("cycling", "driving"))
     assert found.value == pytest.approx(100 * 3 / 8, rel=0.02)
-    of_all = share_in(earlier, "distance_km", HELD, "activity", ())
+    of_all = share_in(earlier, "distance_km", HELD, OF, ())
     assert of_all.value == pytest.approx(100 * 3 / 45, rel=0.02)
 
 
@@ -66,7 +105,7 @@ def test_where_a_part_of_the_whole_was_not_shown_there_is_no_comparison(
     tables, earlier, monkeypatch
 ):
     monkeypatch.setattr(share_change, "_others", lambda *_: [])
-    assert share_in(earlier, "distance_km", HELD, "activity", ("cycling", "driving")) is None
+    assert share_in(earlier, "distance_km", HELD, OF, ("cycling", "driving")) is None
     monkeypatch.setattr(share_change, "share_in", lambda *_: None)
     told = said(CYCLING, tables, earlier)
     assert told.startswith("Of the day before the share for")
