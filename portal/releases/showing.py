@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -48,7 +48,7 @@ class Shown:
                 hint="It is made again shortly; if this stays, tell an operator.",
             )
         published = (COLUMN,) if file.is_emissions else published_columns(self.config)
-        layout = layout_of(file, published)
+        layout = _layout(file, published)
         return replace(layout, regions=self.region_key if self.region_key in layout.keys else "")
 
     @cached_property
@@ -77,6 +77,12 @@ class Shown:
             return _countries() if key == "country" else str
         kind = kind_of_domain(domains[key])
         return _regions() if kind == "regions" else _countries() if kind == "countries" else str
+
+
+@lru_cache(maxsize=512)
+def _layout(file: TableFile, published: tuple[str, ...]) -> Layout:
+    """A file that is as it was signed for never changes, nor do its columns."""
+    return layout_of(file, published)
 
 
 def kind_of_domain(domain: str) -> str:

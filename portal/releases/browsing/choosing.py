@@ -46,8 +46,10 @@ _OURS: Final = frozenset(
     ]
 )
 SORTS: Final = {"value": "largest first", "name": "by name"}
-# A shorter text is a country's code, or nothing: UK is no beginning of Ukraine.
+# A shorter text is a country's code, or nothing: UK is no beginning of Ukraine. Of a longer one
+# than any name has, the rest is not read.
 _SHORTEST: Final = 3
+_LONGEST: Final = 200
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,8 @@ def region_of(text: str) -> str:
 
 def country_of(text: str) -> str:
     """The code of the country that a text names: its code, its name, or how that begins."""
-    code, wanted, known = text.strip().upper(), words(text), streams.countries()
+    text = text.strip()[:_LONGEST]
+    code, wanted, known = text.upper(), words(text), streams.countries()
     whole = [one for one in known if one.code == code or (wanted and words(one.name) == wanted)]
     is_long = len("".join(wanted)) >= _SHORTEST
     found = whole or [one for one in known if is_long and matches(text, one.name)]

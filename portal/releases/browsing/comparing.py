@@ -17,6 +17,7 @@ from portal.releases.reading import Number
 
 # Rows that a sentence names.
 _MOST_NAMED = 5
+_NO_SHARE = "Noise drowns the sum it is a share of"
 
 
 @dataclass(frozen=True)
@@ -184,4 +185,10 @@ def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tup
     whole = side.tables.one(metric, side.where)
     if whole is None:
         return {}
-    return {value: (share(n, whole.number), why) for value, (n, why) in found.items()}
+    return {value: _share(n, whole.number, why) for value, (n, why) in found.items()}
+
+
+def _share(part: Number, whole: Number, why: str) -> tuple[Number, str]:
+    """With its reason where it is not known, also of a part that is shown."""
+    found = share(part, whole)
+    return found, why or (_NO_SHARE if found.value is None else "")

@@ -58,10 +58,10 @@ def before(viewer: Viewer, release: Release) -> Release | None:
     return rows.filter(window__end=release.window.start).first()
 
 
-def latest(viewer: Viewer, task: str = "") -> Release | None:
-    """The newest release of a task, by its window, or of any."""
-    rows = rendered(viewer).order_by("-window__start", "-pk")
-    return (rows.filter(window__task__name=task) if task else rows).first()
+def latest(viewer: Viewer, task: str) -> Release | None:
+    """The newest release of a task, by its window."""
+    rows = rendered(viewer).filter(window__task__name=task)
+    return rows.order_by("-window__start", "-pk").first()
 
 
 def rendered(viewer: Viewer) -> QuerySet[Release]:

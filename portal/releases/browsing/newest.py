@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+import duckdb
+import pyarrow as pa
 
 from aggregation.errors import Problem
 from aggregation.release.tables import published_columns
-from portal.releases.browsing.history import Viewer, latest
+from portal.releases.browsing.history import Viewer, rendered
 from portal.releases.browsing.places_shown import PlacesShown, places_shown
 from portal.releases.browsing.tables import Tables
 from portal.releases.dating import dated
 from portal.releases.models import Release
 from portal.releases.reasons import listed, plain
 from portal.releases.showing import Shown
+
+# What a file that is damaged, or not there any more, may end in.
+_UNREADABLE: Final = (Problem, OSError, duckdb.Error, pa.ArrowException)
 
 
 @dataclass(frozen=True)
@@ -31,13 +38,14 @@ class Newest:
 
 
 def newest(viewer: Viewer) -> Newest | None:
-    """Nothing where there is no release for the viewer, or its files are not as they should be."""
-    release = latest(viewer)
+    """The one that was released last: a month is over later than the weeks that begin after it.
+    Nothing where there is none for the viewer, or its files are not as they should be."""
+    release = rendered(viewer).order_by("-released_at", "-pk").first()
     if release is None:
         return None
     try:
         shown = Shown(release)
         metrics = listed([plain(metric) for metric in published_columns(shown.config)])
         return Newest(release, metrics, places_shown(Tables(shown)))
-    except Problem:
+    except _UNREADABLE:
         return None

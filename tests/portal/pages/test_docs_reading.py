@@ -34,6 +34,15 @@ def test_it_speaks_to_readers_and_names_no_knob() -> None:
     assert "heartbeat" not in said
 
 
+def test_it_promises_no_more_than_the_card_and_the_intervals_do() -> None:
+    said = " ".join(text(PAGE).split())
+    assert "hardly anything can be told from it about any one phone" in said
+    assert "whether any one person was there" not in said
+    assert "± is of the noise alone, and the page says so" in said
+    assert "Only of two shares of one whole" in said
+    assert "may then do so by chance" in said
+
+
 def test_a_list_of_releases_leads_to_it(client: Client, db: None, settings: Any) -> None:
     settings.PUBLIC_RELEASES = True
     assert 'href="/docs/reading-a-release"' in client.get("/releases").content.decode()

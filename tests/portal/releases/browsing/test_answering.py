@@ -9,6 +9,7 @@ from django.http import QueryDict
 from aggregation.errors import Problem
 from aggregation.protocol.anonymization import Suppression
 from portal.releases import reasons
+from portal.releases.browsing import choosing
 from portal.releases.browsing.answering import answer
 from portal.releases.browsing.choosing import View, country_of
 from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
@@ -77,6 +78,15 @@ def test_what_names_no_country_is_told(tables, text, told):
     with pytest.raises(Problem) as raised:
         country_of(text)
     assert told in str(raised.value)
+
+
+def test_of_a_text_that_is_longer_than_any_name_the_rest_is_not_read(tables, monkeypatch):
+    read, fold = [], choosing.words
+    monkeypatch.setattr(choosing, "words", lambda text: read.append(text) or fold(text))
+    monkeypatch.setattr(choosing, "matches", lambda text, _: bool(read.append(text)))
+    with pytest.raises(Problem):
+        country_of("germany " * 8000)
+    assert max(map(len, read)) <= 200
 
 
 def test_a_country_is_chosen_from_a_list_of_names(client, released):

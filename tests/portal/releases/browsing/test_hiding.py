@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from portal.releases.browsing import comparing
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.comparing import Side, compare
@@ -30,6 +31,18 @@ def test_rows_that_neither_side_shows_are_no_rows(tables, earlier):
     nothing = compared(there, there)
     assert (len(nothing.hidden), nothing.told) == (9, ())
     assert "None of these 18 numbers is shown: its noise" in nothing.figure
+
+
+def test_a_share_that_is_not_known_has_a_reason_though_its_row_is_shown(
+    tables, earlier, monkeypatch
+):
+    monkeypatch.setattr(comparing, "share", lambda part, _: without(part))
+    where = {"region": str(LYON)}
+    sides = Side("now", tables, where), Side("then", earlier, where)
+    values = tables.domain("activity")
+    found = compare(*sides, metric="num_trips", by="activity", values=values, shares=True)
+    ((why, names),) = found.hidden.reasons
+    assert (why, len(names)) == ("Noise drowns the sum it is a share of", 9)
 
 
 def test_what_emits_nothing_is_neither_compared_nor_called_not_shown(tables, earlier):

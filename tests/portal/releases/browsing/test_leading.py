@@ -78,6 +78,14 @@ def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
     assert clear > 400
 
 
+def test_how_to_read_it_promises_no_more_than_the_intervals_hold(client, tables):
+    """This task has no fit of what clipping took away."""
+    assert tables.shown.config.clip_uncertainty is None
+    said = words(client.get(CYCLING))
+    assert "95 times in 100 the true sum lies inside, but for what clipping took away." in said
+    assert "Two numbers differ clearly only if" in said
+
+
 def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):
     assert "comes first" not in words(client.get(f"{CYCLING}&sort=name"))
     assert "comes first" not in words(client.get(f"{AT}?by=activity&second=country"))

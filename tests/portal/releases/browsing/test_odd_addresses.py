@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.db import connection
 from django.http import QueryDict
 from django.test import Client
 
@@ -23,7 +22,7 @@ from portal.releases.series import series, windows_asked
 from portal.releases.showing import Shown
 from tests.portal.collection import collecting as module
 from tests.portal.collection.collecting import someone
-from tests.portal.releases.browsing.conftest import AFTER, FIRST, PARIS, SECOND, SPEC
+from tests.portal.releases.browsing.conftest import AFTER, FIRST, PARIS, SECOND, SPEC, rewrite
 
 USUAL, REGIONS, NOTHING, OURS = "trips-by-region", "regions-alone", "no-keys", "our-words"
 TASKS = (USUAL, REGIONS, NOTHING, OURS)
@@ -264,12 +263,5 @@ def test_an_internal_window_is_nowhere_for_guests(released):
 
 
 def _make_internal(release: Release) -> None:
-    """As if an earlier revision had been so. Rows never change; this database is the test's."""
-    with connection.cursor() as database:
-        database.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s",
-            [release._meta.db_table],
-        )
-        for (name,) in database.fetchall():
-            database.execute(f'DROP TRIGGER "{name}"')
-    Release.objects.filter(pk=release.pk).update(audience=Release.Audience.INTERNAL)
+    """As if an earlier revision had been so."""
+    rewrite(release, audience=Release.Audience.INTERNAL)

@@ -1,18 +1,24 @@
 """Places with numbers, on the page of a release and on the front page."""
 
 import re
+from datetime import timedelta
 
+import duckdb
+import pyarrow as pa
+import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from aggregation.errors import Problem
 from portal.accounts.models import Person
+from portal.releases import reading
 from portal.releases.browsing import places_shown as module
+from portal.releases.browsing.history import latest
 from portal.releases.browsing.newest import newest
 from portal.releases.browsing.places_shown import places_shown
 from portal.releases.showing import Shown
-from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
-from tests.portal.releases.browsing.test_browsing_pages import AT, main, words
+from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS, rewrite
+from tests.portal.releases.browsing.test_browsing_pages import AT, TASK, main, words
 
 
 def test_places_with_a_number_are_listed_by_name(tables):
@@ -68,6 +74,32 @@ def test_a_file_that_is_not_as_it_was_signed_for_takes_no_page_with_it(released,
     monkeypatch.setattr(Shown, "layout", refused)
     assert newest(AnonymousUser()) is None
     assert Client().get("/").status_code == 200
+
+
+@pytest.mark.parametrize("error", [OSError, duckdb.IOException, pa.ArrowInvalid])
+def test_nor_does_one_that_cannot_be_read(released, client, monkeypatch, error):
+    def unreadable(*_: object) -> None:
+        raise error("no such bytes")
+
+    monkeypatch.setattr(Shown, "layout", unreadable)
+    assert newest(AnonymousUser()) is None
+    for one in (Client(), client):
+        assert one.get("/").status_code == 200
+
+
+def test_the_newest_is_the_one_that_was_released_last(released):
+    """Whenever its window began, as that of a month does before those of its weeks."""
+    first, second = released
+    assert newest(AnonymousUser()).release == second
+    rewrite(first, released_at=second.released_at + timedelta(days=1))
+    assert newest(AnonymousUser()).release == first
+    assert latest(AnonymousUser(), TASK) == second
+
+
+def test_a_second_look_at_the_front_page_reads_no_file(released, monkeypatch):
+    assert "4 places" in words(Client().get("/"))
+    monkeypatch.setattr(reading.pq, "read_metadata", lambda _: pytest.fail("read again"))
+    assert "4 places" in words(Client().get("/"))
 
 
 def test_a_damaged_table_takes_neither_the_chart_nor_the_sums_with_it(client, tables):
