@@ -1,5 +1,6 @@
 """How released numbers are written on pages."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -34,6 +35,12 @@ def interval(number: Number) -> SafeString | str:
     places = places_of(number.half_width or 0.0)
     value, width = written(number.value, places), written(number.half_width or 0.0, places)
     return format_html('{} <span class="muted">± {}</span>', value, width)
+
+
+@register.filter
+def unbroken(sentence: str) -> str:
+    """With each number, its ± and its percent sign on one line."""
+    return re.sub(r" (?=[±%])|(?<=±) ", "\N{NO-BREAK SPACE}", sentence)
 
 
 @register.filter

@@ -13,6 +13,7 @@ from portal.releases.browsing.change import Change
 from portal.releases.browsing.leading import leading, may_be_chance
 from portal.releases.browsing.taking_part import FOR_GUESTS, TOO_FEW, WHO
 from portal.releases.reading import Number
+from portal.releases.templatetags.release_words import unbroken
 from portal.tasks.models import TaskWindow
 from tests.portal.releases.browsing.conftest import FIRST, MUNICH, PLACES, SECOND
 from tests.portal.releases.browsing.test_browsing_pages import AT, TASK, times_told, words
@@ -84,6 +85,14 @@ def test_how_to_read_it_promises_no_more_than_the_intervals_hold(client, tables)
     said = words(client.get(CYCLING))
     assert "95 times in 100 the true sum lies inside, but for what clipping took away." in said
     assert "Two numbers differ clearly only if" in said
+
+
+def test_a_number_and_its_interval_stand_on_one_line(client, released):
+    assert unbroken("78.4 ± 4.8 % of all, 3 million") == "78.4\xa0±\xa04.8\xa0% of all, 3 million"
+    page = client.get(f"{CYCLING}&measure=share").content.decode()
+    (said,) = re.findall(r'<p class="answer">(.*?)</p>', page, re.S)
+    assert re.search(r"comes first with [\d.]+\xa0±\xa0[\d.]+\xa0%", said)
+    assert not re.search(r" [±%]|± ", said)
 
 
 def test_nothing_comes_first_in_another_order_or_by_two_keys(client, released):
