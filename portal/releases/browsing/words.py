@@ -58,7 +58,9 @@ def how_sure(number: Number) -> str:
     half_width = number.half_width or 0.0
     scale, _, name = scale_for(number.value, half_width)
     between = " and ".join(ends(number.value / scale, half_width / scale))
-    return f"95 times in 100 the true sum lies between {' '.join(filter(None, [between, name]))}."
+    told = " ".join(filter(None, [between, name]))
+    but = ", but for what clipping took away" if number.clip_uncertainty is None else ""
+    return f"95 times in 100 the true sum lies between {told}{but}."
 
 
 def did(activity: str) -> str:
