@@ -7,6 +7,7 @@ thousand spellings take hardly longer than one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,9 @@ def sweep(
 def _everything(folders: Iterable[Path], queue: redis.Redis) -> Iterator[tuple[str, bytes]]:
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                yield str(path.relative_to(folder)), path.read_bytes()
+            # SQLite takes files away when nobody has it open: what is gone is not left.
+            with suppress(FileNotFoundError):
+                if path.is_file():
+                    yield str(path.relative_to(folder)), path.read_bytes()
     for key in queue.scan_iter(count=1000):
         yield key.decode(errors="replace"), _dump(queue, key)
