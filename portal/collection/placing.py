@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 SECOND_LOOK = 0.3
 # What the controller found, for the page.
 FINDINGS = "mayfly:placing"
+# When it last looked, and until when nobody is buried because nobody could look for a while.
+LOOKED, LENIENT = "mayfly:placing:looked", "mayfly:placing:lenient"
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -148,17 +150,29 @@ def bury_lapsed(*, clock: Clock) -> None:
     Their queues are deleted with them. What they held is lost with their memory; their devices
     find no receipt and send again. One that is still there after all finds its row dead, and
     stores nothing.
+
+    While the database is away nobody looks, and sessions wait for it, too. They may find it again
+    later than this, by about as long as it was away: so long they have time to say so.
     """
     rows = list(Session.objects.filter(state__in=Session.ALIVE))
     claimed = [row for row in rows if row.state != Session.State.OPENING or row.collects_id]
     there = live.alive([row.pk for row in claimed])
     live.is_back(there)
     now, unclaimed_since = time.time(), datetime.now(UTC) - _claim_time()
+    lenient = _is_lenient(now)
     for row in rows:
         if row not in claimed and row.requested_at < unclaimed_since:
             bury(row, Session.Reason.UNCLAIMED, clock=clock)
-        elif row in claimed and row.pk not in there and _is_lapsed(row.pk, now):
+        elif row in claimed and row.pk not in there and not lenient and _is_lapsed(row.pk, now):
             bury(row, Session.Reason.LOST, clock=clock)
+
+
+def _is_lenient(now: float) -> bool:
+    client, lapse = queue_client(), settings.SESSION_LAPSE_SECONDS
+    away = now - float(client.getset(LOOKED, repr(now)) or now)
+    if away > lapse:
+        client.set(LENIENT, b"1", px=int(1000 * min(away, 2 * lapse)))
+    return bool(client.exists(LENIENT))
 
 
 def _is_lapsed(session: str, now: float) -> bool:

@@ -1,5 +1,7 @@
 """Sessions that are run: with a real Valkey and real commits, on both databases."""
 
+import time
+
 import pytest
 from django.db import connection
 
@@ -63,6 +65,20 @@ def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
     settings.SESSION_LAPSE_SECONDS = 2
     assert lives_on()
     assert run.waits_since is None
+
+
+def test_nobody_is_buried_at_once_when_nobody_could_look_for_a_while(collecting):
+    """A session finds the database again later than the controller does."""
+    run = collecting.by_hand([FIRST], MIN)
+    queue_client().delete(key(run.row.pk, "alive"))
+    looked = time.time() - 60
+    queue_client().set(placing.LOOKED, repr(looked))
+    queue_client().set(key(run.row.pk, "missing"), repr(looked))
+    placing.bury_lapsed(clock=collecting.clock)
+    assert Session.objects.get(pk=run.row.pk).state == "open"
+    queue_client().delete(placing.LENIENT)
+    placing.bury_lapsed(clock=collecting.clock)
+    assert Session.objects.get(pk=run.row.pk).state == "dead"
 
 
 def test_the_same_session_is_run_once(collecting):
