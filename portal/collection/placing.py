@@ -168,9 +168,10 @@ def bury_lapsed(*, clock: Clock) -> None:
 
 
 def _is_lenient(now: float) -> bool:
+    """Whether nobody could look until a while ago; between slow beats nobody is to."""
     client, lapse = queue_client(), settings.SESSION_LAPSE_SECONDS
     away = now - float(client.getset(LOOKED, repr(now)) or now)
-    if away > lapse:
+    if away > max(lapse, 3 * settings.HEARTBEAT_SECONDS):
         client.set(LENIENT, b"1", px=int(1000 * min(away, 2 * lapse)))
     return bool(client.exists(LENIENT))
 

@@ -67,13 +67,26 @@ def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
     assert run.waits_since is None
 
 
-def test_nobody_is_buried_at_once_when_nobody_could_look_for_a_while(collecting):
-    """A session finds the database again later than the controller does."""
+def silent_while_nobody_looked(collecting):
+    """A session of which nothing is heard, a minute after the controller's last look."""
     run = collecting.by_hand([FIRST], MIN)
     queue_client().delete(key(run.row.pk, "alive"))
     looked = time.time() - 60
     queue_client().set(placing.LOOKED, repr(looked))
     queue_client().set(key(run.row.pk, "missing"), repr(looked))
+    return run
+
+
+def test_slow_beats_keep_nobody_from_being_buried(collecting, settings):
+    settings.HEARTBEAT_SECONDS = 60
+    run = silent_while_nobody_looked(collecting)
+    placing.bury_lapsed(clock=collecting.clock)
+    assert Session.objects.get(pk=run.row.pk).state == "dead"
+
+
+def test_nobody_is_buried_at_once_when_nobody_could_look_for_a_while(collecting):
+    """A session finds the database again later than the controller does."""
+    run = silent_while_nobody_looked(collecting)
     placing.bury_lapsed(clock=collecting.clock)
     assert Session.objects.get(pk=run.row.pk).state == "open"
     queue_client().delete(placing.LENIENT)
