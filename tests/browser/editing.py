@@ -4,7 +4,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sign_in
 
-PHONE = {"width": 390, "height": 844}
 TABS = ("Problems", "Explain", "Preview", "Forecast", "Cost", "Schema")
 
 

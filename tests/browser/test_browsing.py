@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, fits, sign_in
-from tests.browser.test_releases import PHONE, address, looks_right
+from tests.browser.screens import PHONE
+from tests.browser.test_releases import address, looks_right
 from tests.parts import Site
 
 __all__ = ["address"]
@@ -60,7 +61,7 @@ def test_a_country_is_chosen_by_its_name_and_a_mistake_keeps_the_rest(
 
 
 def test_another_way_to_count_keeps_the_chart_in_view(page: Page, site: Site, address: str) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     page.goto(f"{address}?by=country&activity=cycling&measure=amount")
     page.get_by_role("link", name="Rank by the share of cycling instead").click()
     expect(page.locator("#chart-title")).to_contain_text("Share of cycling")
@@ -92,7 +93,7 @@ def test_from_the_map_to_a_country_and_on_to_a_comparison(
 def test_on_a_phone_a_chart_stands_above_what_one_could_choose(
     page: Page, site: Site, address: str
 ) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     page.goto(f"{address}?by=activity")
     expect(page.get_by_label("Count as")).to_be_hidden()
     # What comes first is on the first screen.
@@ -117,7 +118,7 @@ def test_on_a_phone_a_chart_stands_above_what_one_could_choose(
 def test_a_table_that_is_wider_than_a_phone_scrolls_with_the_keys(
     page: Page, site: Site, address: str
 ) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     page.goto(f"{address}/map?activity=driving&within=world&colour=change")
     fits(page)
     table = page.locator("#map .table-wrap")

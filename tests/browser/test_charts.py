@@ -15,6 +15,7 @@ from portal.charts import (
     world_map,
 )
 from tests.browser.conftest import axe_clean, fits
+from tests.browser.screens import PHONE
 from tests.parts import Site
 from tests.portal.charts.drawn import tree
 
@@ -86,7 +87,7 @@ def visible_chart(page: Page, name: str) -> Locator:
 def test_they_look_right_in_light_and_dark_and_on_a_phone(gallery: Page) -> None:
     axe_clean(gallery)
     fits(gallery)
-    gallery.set_viewport_size({"width": 390, "height": 844})
+    gallery.set_viewport_size(PHONE)
     axe_clean(gallery)
     fits(gallery)
     for name in charts():

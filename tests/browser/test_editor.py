@@ -6,7 +6,8 @@ from playwright.sync_api import Page, expect
 
 from portal.tasks.starting_points import starting_point
 from tests.browser.conftest import Complaints, axe_clean, fits, sign_in
-from tests.browser.editing import PHONE, TABS, begin, draft_of, pane, put_in, state, tab
+from tests.browser.editing import TABS, begin, draft_of, pane, put_in, state, tab
+from tests.browser.screens import PHONE
 
 
 def test_from_a_template_to_review(page: Page, name: str) -> None:
@@ -62,13 +63,13 @@ def test_the_new_page_is_accessible_and_fits(page: Page) -> None:
     sign_in(page, "analyst")
     page.goto("/tasks/new")
     axe_clean(page)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
 
 
 def test_it_fits_a_phone(page: Page, name: str) -> None:
     begin(page, name)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
     for title in TABS:
         tab(page, title).click()
@@ -160,7 +161,7 @@ def test_matrices_are_typed_into_the_form_and_stand_in_the_yaml(page: Page, name
     expect(page.locator("#stops")).to_contain_text("accepts this task")
     expect(state(page)).to_have_text(re.compile("^Saved"))
     assert draft_of(page, name) == before.replace("0.0], [0.0", "0.0], [-1.2e-05", 1)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
 
 

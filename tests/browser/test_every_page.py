@@ -9,11 +9,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser import pages
 from tests.browser.conftest import Complaints, axe_clean, fits, sign_in, watch
+from tests.browser.screens import PHONE, SMALL_PHONE, WIDE
 from tests.parts import Site
-
-PHONE = {"width": 390, "height": 844}
-SMALL_PHONE = {"width": 360, "height": 640}
-WIDE = {"width": 1280, "height": 800}
 
 
 def test_every_pattern_with_arguments_has_an_example() -> None:
@@ -22,14 +19,14 @@ def test_every_pattern_with_arguments_has_an_example() -> None:
 
 
 def look_at(page: Page, address: str) -> None:
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    page.set_viewport_size(WIDE)
     answer = page.goto(address)
     assert answer is not None
     assert answer.status == 200, address
     assert "text/html" in answer.headers["content-type"], f"{address} is no page."
     axe_clean(page)
     for size in (PHONE, SMALL_PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         fits(page)
 
 
@@ -88,7 +85,7 @@ def test_an_open_menu_is_accessible_too(page: Page) -> None:
     page.goto("/")
     page.locator(".user-button").click()
     axe_clean(page)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
     page.locator(".rail-menu summary").click()
     axe_clean(page)

@@ -3,9 +3,8 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, become, fits
+from tests.browser.screens import PHONE
 from tests.parts import Site
-
-PHONE = {"width": 390, "height": 844}
 
 # As if front ends had counted it, and the heartbeat's job had come by.
 CHECK_INS = """
@@ -33,5 +32,5 @@ def test_it_follows_by_itself_and_leads_into_populations_and_weeks(page: Page, s
     page.get_by_role("link", name="By week").click()
     expect(page.get_by_role("heading", name="all, by week", exact=True)).to_be_visible()
     expect(page.get_by_text("120,000").first).to_be_visible()
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)

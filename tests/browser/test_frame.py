@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Complaints, become, sign_in
+from tests.browser.screens import PHONE
 from tests.parts import Site
 
 _SHIFT = """() => new Promise((done) => {
@@ -77,7 +78,7 @@ def test_the_navigation_shows_where_one_is(page: Page) -> None:
 def test_a_phone_reaches_everything_through_the_menu(page: Page) -> None:
     sign_in(page, "analyst")
     page.goto("/")
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     expect(page.get_by_role("navigation", name="Main", exact=True)).to_be_hidden()
     page.locator(".rail-menu summary").click()
     page.get_by_role("navigation", name="Main menu").get_by_role("link", name="Streams").click()

@@ -3,8 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, become, fits
-
-PHONE = {"width": 390, "height": 844}
+from tests.browser.screens import PHONE
 
 
 def test_a_study_is_asked_for_watched_and_read(page: Page) -> None:
@@ -18,7 +17,7 @@ def test_a_study_is_asked_for_watched_and_read(page: Page) -> None:
     expect(page.get_by_role("heading", name="The version ladder")).to_be_visible(timeout=120_000)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     axe_clean(page)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
 
 
@@ -33,5 +32,5 @@ def test_a_study_that_is_cancelled_ends(page: Page) -> None:
     expect(page.get_by_text("It was cancelled.")).to_be_visible()
     page.goto("/lab")
     expect(page.get_by_text("Cancelled").first).to_be_visible()
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)

@@ -3,7 +3,8 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, fits, sign_in
-from tests.browser.test_tasks import PHONE, open_review, submit
+from tests.browser.screens import PHONE
+from tests.browser.test_tasks import open_review, submit
 
 
 def test_phones_are_asked_for_scales(page: Page, name: str) -> None:
@@ -19,7 +20,7 @@ def test_phones_are_asked_for_scales(page: Page, name: str) -> None:
     page.goto(f"/lab/on-phones/{name}")
     expect(page.get_by_text("Not submitted yet")).to_be_visible()
     axe_clean(page)
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
 
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, fits, sign_in
+from tests.browser.screens import PHONE
 from tests.parts import Site, eventually
 
-PHONE = {"width": 390, "height": 844}
 SPEC = """\
 name: {name}
 description: Trips and distance by country and activity
@@ -79,7 +79,7 @@ def looks_right(page: Page) -> None:
     axe_clean(page)
     fits(page)
     size = page.viewport_size
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
     page.set_viewport_size(size)  # type: ignore[arg-type]
 

@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_releases import PHONE, address
+from tests.browser.screens import PHONE
+from tests.browser.test_releases import address
 from tests.parts import Site
 
 __all__ = ["address"]
@@ -12,7 +13,7 @@ __all__ = ["address"]
 
 def test_every_number_of_a_row_is_on_the_screen(page: Page, site: Site, address: str) -> None:
     task = address.split("/")[2]
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     for path in (f"{address}/table", f"/releases/compare?task={task}&place=FR&with_place=DE"):
         page.goto(path)
         cells = page.locator(".stacks tbody tr").first.locator("td[data-label]")
@@ -26,7 +27,7 @@ def test_every_number_of_a_row_is_on_the_screen(page: Page, site: Site, address:
 def test_the_world_is_high_enough_and_its_legend_stays_in_sight(
     page: Page, site: Site, address: str
 ) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     page.goto(f"{address}/map?within=world")
     stage, legend = page.locator(".map-stage").bounding_box(), page.locator(".map-legend")
     assert stage is not None

@@ -5,9 +5,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import axe_clean, fits, sign_in
+from tests.browser.screens import PHONE
 from tests.portal.tasks.conftest import spec_text
-
-PHONE = {"width": 390, "height": 844}
 
 
 def submit(page: Page, name: str, **fields: object) -> None:
@@ -37,7 +36,7 @@ def open_review(page: Page, name: str) -> None:
 
 def fits_a_phone(page: Page) -> None:
     size = page.viewport_size
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
     fits(page)
     page.set_viewport_size(size)  # type: ignore[arg-type]
 
