@@ -118,6 +118,28 @@ def test_a_cancelled_study_stops_and_stays_cancelled(ask, ada, clock):
         services.cancel_study(study=study, actor=ada, clock=clock)
 
 
+def test_a_study_is_cancelled_though_it_begins_or_waits_again_meanwhile(ask, ada, clock):
+    shown = ask()
+    services.begin_study(study=Study.objects.get(), clock=clock)
+    services.cancel_study(study=shown, actor=ada, clock=clock)
+    assert Study.objects.get().state == shown.state == Study.State.CANCELLED
+
+    begun = ask()
+    services.begin_study(study=begun, clock=clock)
+    services.put_back(study=Study.objects.get(pk=begun.pk), clock=clock)
+    services.cancel_study(study=begun, actor=ada, clock=clock)
+    assert Study.objects.get(pk=begun.pk).state == Study.State.CANCELLED
+
+
+def test_it_cannot_be_cancelled_when_it_ends_meanwhile(ask, ada, clock):
+    shown = ask()
+    services.begin_study(study=shown, clock=clock)
+    services.finish_study(study=Study.objects.get(), result={}, clock=clock)
+    with pytest.raises(Conflict, match="over already"):
+        services.cancel_study(study=shown, actor=ada, clock=clock)
+    assert Study.objects.get().state == Study.State.DONE
+
+
 def test_a_study_whose_worker_died_is_marked(ask, clock):
     study = ask()
     services.begin_study(study=study, clock=clock)
