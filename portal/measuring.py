@@ -6,10 +6,10 @@ counters may. Labels name addresses, jobs and outcomes, which are few; never a p
 update or a task of somebody.
 """
 
+import atexit
 import json
 import os
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ from portal.valkey import queue_client, queue_hash
 
 HASH = "mayfly:measured"
 EVERY_SECONDS = 1.0
+# The longest that an ending process waits for its last counts to be written.
+END_SECONDS = 2.0
 # Upper bounds of the classes that durations fall into.
 BOUNDS_SECONDS = (0.1, 0.3, 1.0, 3.0, 10.0, 60.0)
 _COUNT, _MICROSECONDS = "count", "µs"
@@ -43,6 +45,7 @@ class _Counting:
         self._lock = threading.Lock()
         self._fresh: Counter[str] = Counter()
         self._writer: threading.Thread | None = None
+        self._is_over = threading.Event()
 
     def add(self, numbers: dict[str, int]) -> None:
         with self._lock:
@@ -66,9 +69,16 @@ class _Counting:
                 self._fresh.update(fresh)
 
     def _go_on(self) -> None:
-        while True:
-            time.sleep(EVERY_SECONDS)
+        while not self._is_over.wait(EVERY_SECONDS):
             self.write()
+        self.write()
+
+    def end(self) -> None:
+        """The writer goes before the interpreter does: cut off in the middle of something, it could
+        keep a lock that the interpreter waits for."""
+        self._is_over.set()
+        if self._writer:
+            self._writer.join(END_SECONDS)
 
     def begin_anew(self) -> None:
         """A forked child has none of its parent's threads; its parent writes what was counted."""
@@ -76,6 +86,7 @@ class _Counting:
 
 
 _here = _Counting()
+atexit.register(_here.end)
 os.register_at_fork(after_in_child=_here.begin_anew)
 
 

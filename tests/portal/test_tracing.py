@@ -130,6 +130,15 @@ def test_counts_wait_for_a_valkey_that_is_away(monkeypatch, valkey):
     assert measuring.measured()["a wait"][()].count == 2
 
 
+def test_an_ending_process_writes_its_last_counts_and_leaves_no_thread(valkey):
+    here = measuring._Counting()
+    here.add({'["an end",[],"count"]': 3})
+    assert here._writer.is_alive()
+    here.end()
+    assert not here._writer.is_alive()
+    assert measuring.measured()["an end"][()].count == 3
+
+
 def test_the_supervisor_adds_the_process_and_keeps_one_object_a_line():
     from portal.supervisor.log import as_json
 
