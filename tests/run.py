@@ -92,11 +92,13 @@ def pytest(
     print(f"tests: {words}", flush=True)
     began = time.monotonic()
     first = ["nice", "-n", "5"] if patient else []
+    # More processes than processors: threads of theirs that wait for work would keep others off.
+    alone = {"OPENBLAS_NUM_THREADS": "1"}
     with (
         tempfile.TemporaryFile() as output,
         subprocess.Popen(
             [*first, sys.executable, "-m", "pytest", *arguments],
-            env={**os.environ, **variables},
+            env={**os.environ, **alone, **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
         ) as process,

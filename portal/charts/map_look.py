@@ -10,8 +10,9 @@ from portal.charts.shapes import Mark, Place, Shade
 from portal.charts.svg import Markup, join, tag
 from portal.charts.words import spoken
 
-# A point of no value and one of the largest, in the drawing's units.
-SMALLEST, LARGEST = 2.2, 20.0
+# A point of no value and one of the largest, in the drawing's units. On a map of the world, places
+# of one country lie close to each other.
+SMALLEST, LARGEST, LARGEST_OF_WORLD = 2.2, 20.0, 12.0
 # Half-widths above these parts of the value are fainter by a step.
 FADES = (0.05, 0.15, 0.4)
 WITHIN_NOISE = "within the noise"
@@ -37,6 +38,8 @@ class Look:
     # The values of the smallest and the largest point.
     least: float
     largest: float
+    # Whether all of the world is seen.
+    is_world: bool
     uncertainty: bool
     # So many points that a tooltip says only the most important.
     terse: bool
@@ -46,7 +49,8 @@ class Look:
         least = SMALLEST * (0.7 if self.terse else 1)
         if value <= 0 or not self.largest:
             return least
-        return max(least, LARGEST * math.sqrt(value / self.largest))
+        room = LARGEST_OF_WORLD if self.is_world else LARGEST
+        return max(least, room * math.sqrt(value / self.largest))
 
     def country(self, code: str, mark: Mark) -> str:
         """How a country with a value is filled."""

@@ -79,6 +79,7 @@ def world_map(
         is_coloured=bool(values),
         least=min(sizes, default=0.0),
         largest=max(sizes, default=0.0),
+        is_world=not within,
         uncertainty=uncertainty,
         terse=len(places) > 600,
     )

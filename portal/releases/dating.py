@@ -15,6 +15,11 @@ def dated(window: Window) -> str:
     return f"{day}, {window.start:%H:%M} UTC" if window.unit is Unit.HOUR else day
 
 
+def first_day(window: Window) -> str:
+    """`30 Nov`, of weeks alone: what others are called says it."""
+    return f"{window.start.day} {window.start:%b}" if window.unit is Unit.WEEK else ""
+
+
 def _days(first: datetime, last: datetime) -> str:
     """Months and years only once where both have the same."""
     if first.year != last.year:

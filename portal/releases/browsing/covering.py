@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from aggregation.release.emissions import COLUMN as EMISSIONS
 from portal.releases.browsing.choosing import View
+from portal.releases.browsing.places_shown import places_shown
 from portal.releases.browsing.ranking import Ranking
 from portal.releases.browsing.tables import Tables
 from portal.releases.reasons import listed, why_not
@@ -31,15 +32,15 @@ class Covered:
 
     @property
     def is_of_places(self) -> bool:
-        return bool(self.view.by) and self.view.by in self._places
+        return bool(self.view.by) and self.view.by in self.places
 
     @property
     def summed(self) -> list[str]:
         """Keys that its numbers are sums over, but for places."""
-        return [key for key in self.tables.own_keys if key not in (*self.keys, *self._places)]
+        return [key for key in self.tables.own_keys if key not in (*self.keys, *self.places)]
 
     @property
-    def _places(self) -> tuple[str, str]:
+    def places(self) -> tuple[str, str]:
         return (self.tables.region_key, self.tables.country_key)
 
 
@@ -61,7 +62,22 @@ def sentence(covered: Covered) -> str:
     if view.by in view.where:
         return f"{tables.name_of(view.by)(view.where[view.by])} has no number here, as {why}."
     what = "countries" if view.by == tables.country_key else "places"
-    return f"{covered.known:,} of {among:,} {what} are ranked here. The others are not, as {why}."
+    known, of_all = covered.known, _with_any_number(covered)
+    if known and known == of_all:
+        return f"All {known:,} {what} with any number are ranked here; others have none, as {why}."
+    of = f"the {of_all:,} {what} with any number" if of_all else f"{among:,} {what}"
+    return f"{known:,} of {of} are ranked here. The others are not, as {why}."
+
+
+def _with_any_number(covered: Covered) -> int:
+    """How many a page lists as such, unless something is said of where they are: of fifty thousand
+    places most have none whatever is asked. Emissions may be known of any; 0 where that is so."""
+    tables, view = covered.tables, covered.view
+    if view.metric == EMISSIONS or {*covered.held} & {*covered.places}:
+        return 0
+    shown = places_shown(tables)
+    are_countries = view.by == tables.country_key
+    return shown.count if shown and shown.are_countries == are_countries else 0
 
 
 def offer(covered: Covered) -> Offer | None:

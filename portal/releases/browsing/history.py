@@ -11,6 +11,7 @@ from django.urls import reverse
 from aggregation.protocol.windows import Unit
 from portal.accounts.models import Person, Role
 from portal.releases.browsing.tables import Tables
+from portal.releases.dating import first_day
 from portal.releases.models import Release
 from portal.releases.selectors import releases_for
 from portal.releases.showing import Shown
@@ -27,6 +28,8 @@ class Tile:
 
     id: str
     label: str
+    # The first day of a week, which its label does not say; else empty.
+    since: str
     state: str
     colour: str
     href: str
@@ -99,7 +102,14 @@ def earlier_period(release: Release) -> str:
 def _tile(row: TaskWindow, is_mine: bool, release: Release, page: str) -> Tile:
     state = TaskWindow.State(row.state)
     href = reverse(page, args=[release.window.task.name, row.window]) if is_mine else ""
-    label = row.as_window().label
+    window = row.as_window()
     return Tile(
-        row.window, label, state.label, state.colour, href, row == release.window, row.reason
+        id=row.window,
+        label=window.label,
+        since=first_day(window),
+        state=state.label,
+        colour=state.colour,
+        href=href,
+        is_this=row == release.window,
+        reason=row.reason,
     )

@@ -10,6 +10,7 @@ is clearly first, or was chosen, or is the only one; that it is less than before
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portal.releases.browsing import words
@@ -52,25 +53,26 @@ def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | N
         return None
     if lines[0].number.value is None:
         return None
-    following = next((one for one in lines[1:] if one.number.value is not None), None)
-    ahead = _ahead(chart, lines[0], following)
+    is_chosen = view.by in view.where
+    others = [] if is_chosen else _others(chart, lines)
+    rivals = [one for one, ahead in others if not ahead.is_clear]
     change, said = _since(chart, lines[0].number, tables, earlier)
-    by_chance = change is not None and may_be_chance(change, ahead)
+    by_chance = change is not None and may_be_chance(change, rivals)
     if change and by_chance:
         said = _by_chance(chart, change, earlier_period(tables.shown.release))
     return Leading(
         value=chart.values[0],
         name=chart.labels[0],
-        sentence=_first(chart, lines[0], following, ahead),
+        sentence=f"{_first(chart, lines[0], others)}{_certain(chart, others)}",
         change=said,
         is_clear=bool(change and change.is_clear and not by_chance),
     )
 
 
-def may_be_chance(change: Change, ahead: Change | None) -> bool:
-    """Whether a row that grew may have come first, and so have grown, by its noise."""
-    grew = change.is_clear and change.difference > 0
-    return grew and ahead is not None and not ahead.is_clear
+def may_be_chance(change: Change, rivals: Sequence[object]) -> bool:
+    """Whether a row that grew may have come first, and so have grown, by its noise. Rivals are
+    those it is not clearly ahead of."""
+    return change.is_clear and change.difference > 0 and bool(rivals)
 
 
 @dataclass(frozen=True)
@@ -101,32 +103,45 @@ def caveat(view: View, tables: Tables) -> Caveat | None:
     return Caveat(PER_INHABITANT if is_warning else AMOUNTS, is_warning, query, offer)
 
 
-def _ahead(chart: Chart, line: Line, following: Line | None) -> Change | None:
-    """How far the first is from the next; nothing where it was chosen, or is the only one."""
-    if following is None or chart.view.by in chart.view.where:
-        return None
+def _others(chart: Chart, lines: Sequence[Line]) -> list[tuple[Line, Change]]:
+    """Those below the first that have a number, each with how far the first is ahead of it."""
     # Of one whole, what one part loses another may have won.
     opposed = chart.view.measure == "share" and chart.ranked is None
-    return Change.between(following.number, line.number, opposed=opposed)
+    first, *below = lines
+    compared = [(one, Change.between(one.number, first.number, opposed=opposed)) for one in below]
+    return [(one, ahead) for one, ahead in compared if ahead]
 
 
-def _first(chart: Chart, line: Line, following: Line | None, ahead: Change | None) -> str:
+def _first(chart: Chart, line: Line, others: Sequence[tuple[Line, Change]]) -> str:
     name, amount = chart.labels[0], words.amount(line.number, chart.unit)
     name = f"{name[:1].upper()}{name[1:]}"
-    is_share = chart.view.measure == "share"
     if chart.view.by in chart.view.where:
         return f"{name}: {amount}."
-    if following is None:
+    if not others:
         return f"{name} is the only one whose number is shown, with {amount}."
-    said = f"{name} comes first with {amount}, then {following.names[0]} with "
-    said += f"{words.amount(following.number, '%' if is_share else '')}."
-    if ahead is None:
-        return said
-    told = words.distance(ahead, POINTS if is_share else "")
-    between = f"{said} The difference between the two, {told},"
+    following, _ = others[0]
+    unit = "%" if chart.view.measure == "share" else ""
+    then = f"{following.names[0]} with {words.amount(following.number, unit)}"
+    return f"{name} comes first with {amount}, then {then}."
+
+
+def _certain(chart: Chart, others: Sequence[tuple[Line, Change]]) -> str:
+    """Whether the next may be first as well, or any below it: some have more noise."""
+    if not others:
+        return ""
+    (_, ahead), *below = others
+    near = [line for line, distance in below if not distance.is_clear]
+    told = words.distance(ahead, POINTS if chart.view.measure == "share" else "")
+    between = f" The difference between the two, {told}, is"
+    if ahead.is_clear and not near:
+        return f"{between} larger than the noise."
     if ahead.is_clear:
-        return f"{between} is larger than the noise."
-    return f"{between} is within the noise: either may be first."
+        which = near[0].names[0] if len(near) == 1 else f"{len(near)} others"
+        return f"{between} larger than the noise; but {which}, with more noise, may be first, too."
+    if not near:
+        return f"{between} within the noise: either may be first."
+    any_of = f"any of these {len(near) + 2} may be first"
+    return f"{between} within the noise, as is that of {len(near)} more: {any_of}."
 
 
 def _since(

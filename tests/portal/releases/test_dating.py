@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aggregation.protocol.windows import Unit, Window
-from portal.releases.dating import dated
+from portal.releases.dating import dated, first_day
 from portal.releases.templatetags.release_words import dates
 
 
@@ -24,3 +24,9 @@ def test_a_window_has_the_dates_of_its_days(start: str, unit: Unit, told: str) -
     window = Window.containing(datetime.fromisoformat(start).replace(tzinfo=UTC), unit)
     assert dated(window) == told
     assert dates(window) == told
+
+
+def test_a_tile_says_when_a_week_begins() -> None:
+    monday = datetime(2026, 11, 30, tzinfo=UTC)
+    assert first_day(Window.containing(monday, Unit.WEEK)) == "30 Nov"
+    assert first_day(Window.containing(monday, Unit.DAY)) == ""

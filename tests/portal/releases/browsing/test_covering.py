@@ -20,8 +20,16 @@ def covered(query: str, tables, known: int) -> Covered:
 def test_a_sum_over_a_key_has_the_noise_of_each_and_is_told_so(tables):
     """Where one of its values has a number, it is not true that nobody took part."""
     said = covering.sentence(covered("metric=distance_km&by=region", tables, 0))
-    assert said.startswith("0 of 5 places are ranked here. The others are not, as the noise alone")
+    start = "0 of the 4 places with any number are ranked here. The others are not, as the noise"
+    assert said.startswith(f"{start} alone")
     assert "too few phones took part for a sum over every activity, which has the noise" in said
+
+
+def test_of_one_country_all_places_are_counted_and_of_emissions_all_of_the_world(tables):
+    view = View.parse(QueryDict("metric=distance_km&by=region&country=FR"), tables)
+    assert chart_of(view, tables).coverage.startswith("2 of 3 places are ranked here.")
+    said = covering.sentence(covered("metric=co2e_kg&by=region", tables, 0))
+    assert said.startswith("0 of 5 places are ranked here.")
 
 
 def test_where_no_key_is_summed_over_nothing_is_said_of_sums(tables):
@@ -56,7 +64,7 @@ def test_emissions_of_0_are_no_choice(tables):
 def test_the_offer_stands_beside_the_reason(client, tables, monkeypatch):
     monkeypatch.setattr(charting._Charting, "known", 1)
     said = words(client.get(f"{AT}?metric=distance_km&by=region"))
-    assert "1 of 5 places are ranked here." in said
+    assert "1 of the 4 places with any number are ranked here." in said
     assert "alone, 4 have a number ." in said
 
 

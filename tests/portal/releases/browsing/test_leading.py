@@ -64,6 +64,24 @@ def test_what_may_be_first_by_chance_is_not_said_to_have_grown(tables, earlier):
     assert chosen.leading.is_clear
 
 
+def test_all_that_may_be_first_are_told(tables, earlier):
+    amounts = "metric=distance_km&by=region&activity=cycling&measure=amount"
+    chart = answer(QueryDict(amounts), tables, earlier).chart
+    (first,), (second,), (third,) = chart.lines[:3]
+    noisy = replace(third, number=replace(third.number, half_width=first.number.value))
+
+    def told(*lines):
+        return leading(replace(chart, lines=[(one,) for one in lines]), tables, earlier)
+
+    equal = [replace(one, number=first.number) for one in (second, third)]
+    assert "as is that of 1 more: any of these 3 may be first." in told(first, *equal).sentence
+    found = told(first, second, noisy)
+    name = noisy.names[0]
+    assert f"larger than the noise; but {name}, with more noise, may be" in found.sentence
+    assert not found.is_clear
+    assert told(first, second).is_clear
+
+
 def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
     """Of 4,000 at most 255, as of any one row; without the rule it is more than one in ten."""
     noise, width = np.random.default_rng(7), float(np.log(20))
@@ -73,8 +91,9 @@ def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
         second, first = (Number("n", one, width, width, 0.0, None, ()) for one in sorted(now)[-2:])
         then = Number("n", before, width, width, 0.0, None, ())
         change, ahead = Change.between(then, first), Change.between(second, first)
+        rivals = [] if ahead.is_clear else [second]
         clear += change.is_clear
-        called += change.is_clear and not may_be_chance(change, ahead)
+        called += change.is_clear and not may_be_chance(change, rivals)
     assert called <= 255
     assert clear > 400
 

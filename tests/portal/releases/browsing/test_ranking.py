@@ -118,7 +118,7 @@ def test_a_place_whose_whole_could_be_noise_has_no_rank(tables, monkeypatch):
         assert ranked.count == len(ranked.places) == 3
         assert str(PARIS) not in ranked.places
     said = chart(CYCLING, tables).coverage
-    assert said.startswith("3 of 5 places are ranked here.")
+    assert said.startswith("3 of the 4 places with any number are ranked here.")
     assert said.endswith("; or noise drowns the sum that theirs would be a share of.")
 
 
@@ -151,7 +151,7 @@ def test_places_of_a_country_are_ranked_by_share(tables):
 
 def test_it_is_told_how_many_places_are_ranked_and_why_others_are_not(tables, client):
     drawn = chart(CYCLING, tables)
-    assert drawn.coverage.startswith("4 of 5 places are ranked here. The others are not, as")
+    assert drawn.coverage.startswith("All 4 places with any number are ranked here; others have")
     assert "more than about ± 25 % of their trips or distance" in drawn.coverage
     assert "a share of" not in drawn.coverage
     assert drawn.coverage in words(client.get(f"{AT}?{CYCLING}"))
