@@ -61,3 +61,10 @@ def test_all_that_is_said_is_shown_and_what_failed_is_given_back(
     assert re.match(r"FAILED \S*test_these\.py::test_failing", failed[0])
     assert said.count("a word\n") == 20_000
     assert said.rstrip().endswith("s of processors")
+
+
+def test_every_file_with_tests_is_in_a_folder_that_is_run() -> None:
+    named = {*run.folders(but="browser"), "tests/browser"}
+    files = [str(file) for file in Path("tests").rglob("test_*.py")]
+    assert [file for file in files if "/".join(file.split("/")[:2]) not in named] == []
+    assert set(run.FIRST) < named
