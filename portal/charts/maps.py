@@ -10,7 +10,7 @@ from portal.charts.frame import LARGE, Frame, finished, notes, sentence
 from portal.charts.map_legend import map_legend
 from portal.charts.map_look import Look, dots
 from portal.charts.measure import wrap
-from portal.charts.outlines import area_paths, near_paths, world_paths
+from portal.charts.outlines import area_paths, country_paths, world_paths
 from portal.charts.points import draw_places
 from portal.charts.projection import View
 from portal.charts.ramps import ramp_for
@@ -129,7 +129,7 @@ def _ground(places: Sequence[Place], within: str) -> tuple[View, Mapping[str, st
     view = country_view(near().get(within), points, WIDTH) if within else None
     if view is None:
         return world_view(WIDTH), world_paths(WIDTH), ""
-    return view, near_paths(near().values(), view), within
+    return view, country_paths(view), within
 
 
 def _stage(

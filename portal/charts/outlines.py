@@ -22,6 +22,12 @@ def area_paths(name: str, width: int) -> dict[str, str]:
     return near_paths(near().values(), area_view(name, width))
 
 
+@lru_cache(maxsize=32)
+def country_paths(view: View) -> dict[str, str]:
+    """A country and what is around it: whatever its map shows, it is seen in the same way."""
+    return near_paths(near().values(), view)
+
+
 def near_paths(shapes: Iterable[Shape], view: View) -> dict[str, str]:
     """Of those countries that are in sight."""
     found = {shape.code: path_of(_visible(shape, view), view) for shape in shapes}

@@ -4,6 +4,7 @@ equal-area projection for one country. Both keep areas true."""
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 # x to the right and y down, in radii of the earth; None where the point cannot be seen.
 Projection = Callable[[float, float], tuple[float, float] | None]
@@ -22,8 +23,10 @@ def equal_earth(longitude: float, latitude: float) -> tuple[float, float]:
     return x, -y
 
 
+@lru_cache(maxsize=64)
 def azimuthal(centre: tuple[float, float]) -> Projection:
-    """Around a centre; what lies beyond the horizon has no place."""
+    """Around a centre; what lies beyond the horizon has no place. The same for the same centre, so
+    that views can be compared."""
     middle, tilt = math.radians(centre[0]), math.radians(centre[1])
     sin_tilt, cos_tilt = math.sin(tilt), math.cos(tilt)
 

@@ -18,6 +18,7 @@ from django.urls import reverse
 from aggregation.errors import Problem
 from portal.charts import AREAS, in_sight
 from portal.releases.browsing.choosing import compared_key
+from portal.releases.browsing.map_areas import areas_with_numbers
 from portal.releases.browsing.map_drawing import Map
 from portal.releases.browsing.map_spots import Spot, alike, ordered
 from portal.releases.browsing.map_view import COLOURS, MapView
@@ -67,16 +68,8 @@ class _Mapping:
             unit=unit,
             countries=tuple(alike(countries, places)),
             places=tuple(places),
-            areas=tuple(self._areas()),
+            areas=areas_with_numbers(tables, view.metric, self._finest, view.where),
         )
-
-    def _areas(self) -> list[str]:
-        """Where the largest numbers of the whole world are, in the order of areas."""
-        ids = [one for one, number, _ in self._world if number.value is not None]
-        known = gazetteer().places
-        at = {known[one].country if one in known else one for one in ids}
-        found = {continent for code, continent in self._continents.items() if code in at}
-        return [name for name, area in AREAS.items() if area.continent in found]
 
     @cached_property
     def _continents(self) -> dict[str, str]:
@@ -132,14 +125,8 @@ class _Mapping:
         ]
 
     def _now(self, key: str, only: Where) -> list[_Told]:
-        """What this window has; of everything, it is read once."""
-        if not only and key == self._finest:
-            return self._world
+        """What this window has."""
         return self._numbers(self.tables, key, only, self.view.where)
-
-    @cached_property
-    def _world(self) -> list[_Told]:
-        return self._numbers(self.tables, self._finest, EVERYTHING, self.view.where)
 
     @property
     def _finest(self) -> str:
@@ -181,7 +168,13 @@ class _Mapping:
         self.tables.needs_sum(self.view.metric)
         where = {**only, **{name: [value] for name, value in self.view.where.items()}}
         ranked = ranking(
-            self.tables, self.view.metric, by=key, key=of, where=where, count=MOST_PLACES
+            self.tables,
+            self.view.metric,
+            by=key,
+            key=of,
+            where=where,
+            count=MOST_PLACES,
+            parts={spot.id: spot.number for spot in spots},
         )
         among = tuple(self.tables.name_of(of)(one) for one in ranked.among)
         shares = ranked.shares

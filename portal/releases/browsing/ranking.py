@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from portal.releases.reading import Layout, Number, question
 
 # Sums over all values are used if so large a part of the places has them.
 _ENOUGH: Final = 0.5
+_NONE: Final[Mapping[str, Number]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,19 @@ class Ranking:
     shares: Mapping[str, Number]
 
 
-def ranking(tables: Tables, metric: str, *, by: str, key: str, where: Where, count: int) -> Ranking:
-    """Places by the share that the value of `key` in `where` has; other keys are held in both."""
-    return _Ranking(tables, metric, by, key, where, count).found()
+def ranking(
+    tables: Tables,
+    metric: str,
+    *,
+    by: str,
+    key: str,
+    where: Where,
+    count: int,
+    parts: Mapping[str, Number] = _NONE,
+) -> Ranking:
+    """Places by the share that the value of `key` in `where` has; other keys are held in both.
+    `parts` are the numbers of `where`, if they have been read."""
+    return _Ranking(tables, metric, by, key, where, count, parts).found()
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,7 @@ class _Ranking:
     key: str
     where: Where
     count: int
+    parts: Mapping[str, Number]
 
     def found(self) -> Ranking:
         whole = self._of_all()
@@ -93,11 +106,12 @@ class _Ranking:
         order = f'ORDER BY "the part" / "the whole" DESC, {by}'
         statement = f"SELECT {by}, COUNT(*) OVER () FROM {joined} WHERE {stands_out} {order}"  # noqa: S608 - quoted names
         places, count = self._first(statement, part, whole)
-        parts, wholes = (
-            self._numbers(keys, {**where, self.by: places}, len(places))
-            for keys, where in ((self.keys, self.where), (self.without, self.others))
-        )
-        shares = {place: share(parts[place][0], wholes[place][0]) for place in places}
+        parts = self.parts
+        if not parts.keys() >= {*places}:
+            read = self._numbers(self.keys, {**self.where, self.by: places}, len(places))
+            parts = {place: number for place, (number,) in read.items()}
+        wholes = self._numbers(self.without, {**self.others, self.by: places}, len(places))
+        shares = {place: share(parts[place], wholes[place][0]) for place in places}
         return Ranking(self.key, self.value, (), tuple(places), count, shares)
 
     def _among(self, values: Sequence[str]) -> Ranking:

@@ -6,6 +6,8 @@ import pytest
 
 from portal.charts import AREAS, Mark, Place, Shade, in_sight, world_map
 from portal.charts.boundaries import near, world
+from portal.charts.outlines import country_paths
+from portal.charts.views import country_view
 from tests.portal.charts.drawn import SVG, of_class, tooltips, tree, words
 
 HIDDEN = Mark(None, note="too few devices")
@@ -250,3 +252,12 @@ def test_the_world_is_wide_and_a_country_is_not() -> None:
     place = Place("Oulu", 65.0, 25.5, Mark(3.0, 1.0))
     assert "wide-map" in world_map({}, [place], **ABOUT)
     assert "wide-map" not in world_map({}, [place], **ABOUT, within="FI")
+
+
+def test_a_country_is_seen_in_the_same_way_whatever_its_map_shows():
+    """Its outlines are drawn once."""
+    places = [(2.35, 48.85), (4.83, 45.76)]
+    first, again = (country_view(near()["FR"], places, 960.0) for _ in range(2))
+    assert first == again
+    assert country_paths(first) is country_paths(again)
+    assert country_view(near()["DE"], [(11.6, 48.1)], 960.0) != first

@@ -17,7 +17,7 @@ from portal.releases.browsing.choosing import View
 from portal.releases.browsing.leading import caveat
 from portal.releases.browsing.measuring import share
 from portal.releases.browsing.ranking import ranking
-from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.tables import Tables, pick
 from portal.releases.reasons import listed, rule_in_words, told, why_not
 from tests.portal.releases.browsing.conftest import LYON, MARSEILLE, PARIS
 from tests.portal.releases.browsing.test_browsing_pages import AT, words
@@ -55,6 +55,25 @@ def test_an_address_says_how_it_is_measured(tables):
     for measure in ("amount", "share", "person"):
         view = View.parse(QueryDict(f"{CYCLING}&measure={measure}"), tables)
         assert View.parse(QueryDict(view.query), tables) == view
+
+
+def test_numbers_that_have_been_read_are_not_read_again(tables, monkeypatch):
+    known = found(tables)
+    where = {"activity": ["cycling"]}
+    layout, rows = tables.rows(["region", "activity"], "distance_km", where=where)
+    parts = {str(row.keys[0]): pick(layout, row, "distance_km") for row in rows}
+    asked = {"by": "region", "key": "activity", "where": where, "count": 10}
+    read: list[object] = []
+    monkeypatch.setattr(
+        Tables,
+        "rows",
+        lambda self, keys, *a, _rows=Tables.rows, **k: (
+            read.append(list(keys)) or _rows(self, keys, *a, **k)
+        ),
+    )
+    assert ranking(tables, "distance_km", **asked, parts=parts) == known
+    assert read == [["region"]]
+    assert ranking(tables, "distance_km", **asked, parts={str(PARIS): parts[str(PARIS)]}) == known
 
 
 def test_the_largest_share_is_first_also_of_the_top(tables):
