@@ -74,8 +74,8 @@ class _Counting:
         self.write()
 
     def end(self) -> None:
-        """The writer goes before the interpreter does: cut off in the middle of something, it could
-        keep a lock that the interpreter waits for."""
+        """The writer goes before the interpreter does, if it can: cut off in the middle of
+        something, it could keep a lock that the interpreter waits for."""
         self._is_over.set()
         if self._writer:
             self._writer.join(END_SECONDS)

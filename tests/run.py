@@ -38,8 +38,9 @@ def main() -> int:
     parser.add_argument("--only", default="parallel,browser,postgresql,solo,long")
     arguments, rest = parser.parse_known_args()
     common = ["--size", arguments.size, "-q", *rest]
+    named = any(Path(one.partition("::")[0]).exists() for one in rest)
     calls = {
-        "parallel": [*PARALLEL, "-m", "not solo", *common, *folders(but="browser")],
+        "parallel": [*PARALLEL, "-m", "not solo", *common, *([] if named else all_but("browser"))],
         # Apart: a browser's event loop stays in its process and gets in the way of async views.
         "browser": [*STEALING, "-m", "not solo", *common, "tests/browser"],
         "postgresql": [*PARALLEL, "-m", "databases and not solo", *common, *marked("databases")],
@@ -73,10 +74,10 @@ def main() -> int:
     return 1 if failed or all(code == NO_TESTS for code in codes.values()) else 0
 
 
-def folders(*, but: str) -> list[str]:
-    """Those with tests, in the order in which they are to begin."""
+def all_but(folder: str) -> list[str]:
+    """Folders with tests, in the order in which they are to begin."""
     found = {"/".join(file.parts[:2]) for file in Path("tests").rglob("test_*.py")}
-    return sorted(found - {f"tests/{but}"}, key=lambda one: (one not in FIRST, one))
+    return sorted(found - {f"tests/{folder}"}, key=lambda one: (one not in FIRST, one))
 
 
 def marked(mark: str, *, but: Sequence[str] = ()) -> list[str]:

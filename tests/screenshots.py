@@ -16,10 +16,15 @@ from tests.parts import ROOT, eventually, start_system
 
 FOLDER = ROOT / "static" / "screenshots"
 SIZE = {"width": 1120, "height": 760}
+# Where each is, and what of the page is its upper edge.
 PICTURES = {
-    "map": "/releases/weekly-trips/{window}/map?metric=distance_km&activity=driving",
-    "place": "/places/2988507?metric=distance_km&activity=driving",
+    "map": (
+        "/releases/weekly-trips/{window}/map?metric=distance_km&activity=driving&within=europe",
+        ".filters",
+    ),
+    "place": ("/places/2988507?metric=distance_km&activity=driving", "body"),
 }
+TO_THE_TOP = "one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 24)"
 
 
 def main() -> None:
@@ -42,8 +47,9 @@ def _take(url: str, window: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         page = browser.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-        for name, path in PICTURES.items():
+        for name, (path, edge) in PICTURES.items():
             page.goto(url + path.format(window=window))
+            page.locator(edge).first.evaluate(TO_THE_TOP)
             page.screenshot(path=FOLDER / f"{name}.png")
         browser.close()
 

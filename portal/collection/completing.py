@@ -6,7 +6,7 @@ Nothing here waits for Valkey inside a transaction, and every wait says that the
 import logging
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import redis
 from django.conf import settings
@@ -16,6 +16,7 @@ from django.db import IntegrityError, connection
 from aggregation.protocol.windows import Window
 from portal.audit.services import move
 from portal.collection import handing_over, live
+from portal.collection.beating import beating, patience_seconds
 from portal.collection.ending import find_takers
 from portal.collection.fleet_counts import note_refused
 from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
@@ -81,7 +82,7 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
     """Wait for somebody who takes over; a worker that stops waits so long and no longer."""
     deadline = None
     while True:
-        with suppress(*_TROUBLE):
+        with suppress(*_TROUBLE), _beating(run):
             if (takers := find_takers(run, windows)) is not None:
                 return takers
         if run.is_draining():
@@ -157,7 +158,8 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
     before, refusals = Session.State(run.row.state), 0
     while True:
         try:
-            attempt()
+            with _beating(run):
+                attempt()
         except DatabaseError as error:
             refusals += isinstance(error, IntegrityError)
             log.warning("Session %s tries again: %s.", run.row.pk, where(error))
@@ -177,7 +179,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
 
 def _state(run: Run) -> str | None:
     """The row's state as it is in the database; nothing if that cannot be read now."""
-    with suppress(DatabaseError):
+    with suppress(DatabaseError), _beating(run):
         return Session.objects.values_list("state", flat=True).get(pk=run.row.pk)
     connection.close()
     return None
@@ -187,12 +189,17 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
     """Do something until it is done; trouble with a part is waited out."""
     while True:
         try:
-            if done():
-                return
+            with _beating(run):
+                if done():
+                    return
         except _TROUBLE as error:
             log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
             connection.close()
         _pause(run)
+
+
+def _beating(run: Run) -> AbstractContextManager[None]:
+    return beating(run.row.pk, seconds=patience_seconds())
 
 
 def _pause(run: Run) -> None:

@@ -18,7 +18,7 @@ was handed over to its memory is lost, what was stored is not.
 """
 
 import contextlib
-import threading
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -40,6 +40,7 @@ from aggregation.protocol.server_config import ServerConfig
 from aggregation.sessions.collector import Collector
 from portal.audit.services import move, record
 from portal.collection import handing_over, live
+from portal.collection.beating import beating
 from portal.collection.keys import partial_keys
 from portal.collection.models import Partial, Session
 from portal.collection.opening import config_of, open_session
@@ -81,7 +82,8 @@ def gather(
     row = _opened_collector(window, keys, worker, clock)
     collector = Collector(id=row.pk, config=config_of(row))
     try:
-        with _beating(row.pk):
+        # Its sum takes as long as it takes.
+        with beating(row.pk, seconds=math.inf):
             _await_sessions(row, keys, collector, deadline=time.monotonic() + within_seconds)
             _close(row, clock=clock)
             yield _gathered(row, collector, now=clock.now())
@@ -187,26 +189,6 @@ def _gathered(row: Session, collector: Collector, *, now: datetime) -> Gathered:
     stored = (as_stored(one, window) for one in rows.iterator(chunk_size=1))
     collected = collector.finish(fold(stored, keys=partial_keys(), params=params))
     return Gathered(window, row, config, collected.core, collected.receipts, ids)
-
-
-@contextmanager
-def _beating(session: str) -> Iterator[None]:
-    """Say that the collector is alive, also while the process is busy with its sum."""
-    done = threading.Event()
-
-    def beat() -> None:
-        while not done.is_set():
-            with contextlib.suppress(redis.RedisError):
-                live.beat(session)
-            done.wait(settings.HEARTBEAT_SECONDS)
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _leave(row: Session, *, clock: Clock) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import redis
-from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
 
@@ -22,6 +21,7 @@ from aggregation.clock import Clock
 from aggregation.protocol.sealing import SessionKeys
 from aggregation.sessions.session import Session as Summing
 from portal.collection import draining, live, openers
+from portal.collection.beating import beating, patience_seconds
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
 from portal.collection.flushing import SessionOver
@@ -37,8 +37,6 @@ log = logging.getLogger(__name__)
 BATCH = 1024
 # An empty queue is asked again after this time.
 POLL_SECONDS = 0.05
-# For so many lapses a session says that it is alive although a part that it needs is away.
-PATIENCE = 4
 
 
 def run_session(
@@ -129,30 +127,32 @@ def _take_batch(run: Run) -> bool:
 
 def look_around(run: Run) -> bool:
     """Whether it is time to complete. Trouble with the database or the queues is waited out."""
+    began = time.monotonic()
     try:
-        run.refresh()
-        run.receive()
-        run.beat()
-        run.waits_since = None
-        reason = why_end(run)
-        note_reason(run, reason)
-        return bool(reason) and is_ready(run, reason)
+        with beating(run.row.pk, seconds=_patience(run)):
+            run.refresh()
+            run.receive()
+            run.beat()
+            run.waits_since = None
+            reason = why_end(run)
+            note_reason(run, reason)
+            return bool(reason) and is_ready(run, reason)
     except (DatabaseError, redis.RedisError) as error:
         log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
         connection.close()
-        _beat_meanwhile(run)
+        run.waits_since = run.waits_since or began
+        if _patience(run):
+            with suppress(redis.RedisError):
+                run.beat()
         return False
     finally:
         rest()
 
 
-def _beat_meanwhile(run: Run) -> None:
-    """Who waits for the database is not dead. One that nobody else waits for is, after a while:
-    cut off from it alone, a session would keep its windows from being released."""
-    run.waits_since = run.waits_since or time.monotonic()
-    if time.monotonic() - run.waits_since < PATIENCE * settings.SESSION_LAPSE_SECONDS:
-        with suppress(redis.RedisError):
-            run.beat()
+def _patience(run: Run) -> float:
+    """Seconds for which it may yet wait for what is away."""
+    waited = time.monotonic() - run.waits_since if run.waits_since is not None else 0.0
+    return max(0.0, patience_seconds() - waited)
 
 
 def _end_as_dead(run: Run) -> None:

@@ -16,8 +16,12 @@ def dated(window: Window) -> str:
 
 
 def first_day(window: Window) -> str:
-    """`30 Nov`, of weeks alone: what others are called says it."""
-    return f"{window.start.day} {window.start:%b}" if window.unit is Unit.WEEK else ""
+    """`30 Nov`, of weeks alone: what others are called says it. Of another year than the label's,
+    `29 Dec 2025`."""
+    if window.unit is not Unit.WEEK:
+        return ""
+    is_of_year = window.label.startswith(f"{window.start:%Y}")
+    return f"{window.start.day} {window.start:%b}" if is_of_year else _day(window.start)
 
 
 def _days(first: datetime, last: datetime) -> str:

@@ -104,5 +104,7 @@ async def too_late(scenario: Scenario) -> None:
     process = parts.processes[flushing.worker]
     await scenario.until(lambda: process.poll() is not None, "the zombie does not end")
     assert scenario.released() == before
-    assert scenario.rows(PARTIALS) == partials
-    assert "stored" not in [state for _, state in partials]
+    # Those of a released window are erased, sooner or later.
+    after = scenario.rows(PARTIALS)
+    assert [partial for partial, _ in after] == [partial for partial, _ in partials]
+    assert "stored" not in [state for _, state in (*partials, *after)]

@@ -130,7 +130,7 @@ def test_counts_wait_for_a_valkey_that_is_away(monkeypatch, valkey):
     assert measuring.measured()["a wait"][()].count == 2
 
 
-def test_an_ending_process_writes_its_last_counts_and_leaves_no_thread(valkey):
+def test_a_writer_that_is_ended_writes_the_last_counts_and_is_gone(valkey):
     here = measuring._Counting()
     here.add({'["an end",[],"count"]': 3})
     assert here._writer.is_alive()

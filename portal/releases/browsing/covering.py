@@ -63,7 +63,9 @@ def sentence(covered: Covered) -> str:
         return f"{tables.name_of(view.by)(view.where[view.by])} has no number here, as {why}."
     what = "countries" if view.by == tables.country_key else "places"
     known, of_all = covered.known, _with_any_number(covered)
-    if known and known == of_all:
+    if known == of_all == 1:
+        return f"This is the only one with any number; others have none, as {why}."
+    if known and known == of_all and view.measure != "person":
         return f"All {known:,} {what} with any number are ranked here; others have none, as {why}."
     of = f"the {of_all:,} {what} with any number" if of_all else f"{among:,} {what}"
     return f"{known:,} of {of} are ranked here. The others are not, as {why}."

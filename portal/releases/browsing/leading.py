@@ -11,7 +11,9 @@ is clearly first, or was chosen, or is the only one; that it is less than before
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
 
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
@@ -23,6 +25,7 @@ from portal.releases.browsing.share_change import MOVED, POINTS, share_since
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import Number
+from portal.releases.reasons import listed
 
 # What a ranking of places says first: about the phones that take part, or about what people do.
 PER_INHABITANT = (
@@ -32,6 +35,10 @@ AMOUNTS = (
     "These are sums over the phones that take part: larger places, and places where more people "
     "take part, rank higher."
 )
+
+
+# As many names as a sentence has room for.
+_NAMED: Final = 3
 
 
 @dataclass(frozen=True)
@@ -53,26 +60,23 @@ def leading(chart: Chart, tables: Tables, earlier: Tables | None) -> Leading | N
         return None
     if lines[0].number.value is None:
         return None
-    is_chosen = view.by in view.where
-    others = [] if is_chosen else _others(chart, lines)
-    rivals = [one for one, ahead in others if not ahead.is_clear]
+    found = _Order(chart, [one for one in lines if one.number.value is not None])
     change, said = _since(chart, lines[0].number, tables, earlier)
-    by_chance = change is not None and may_be_chance(change, rivals)
+    by_chance = change is not None and may_be_chance(change, is_clearly_first=found.is_clear)
     if change and by_chance:
         said = _by_chance(chart, change, earlier_period(tables.shown.release))
     return Leading(
         value=chart.values[0],
         name=chart.labels[0],
-        sentence=f"{_first(chart, lines[0], others)}{_certain(chart, others)}",
+        sentence=found.sentence,
         change=said,
         is_clear=bool(change and change.is_clear and not by_chance),
     )
 
 
-def may_be_chance(change: Change, rivals: Sequence[object]) -> bool:
-    """Whether a row that grew may have come first, and so have grown, by its noise. Rivals are
-    those it is not clearly ahead of."""
-    return change.is_clear and change.difference > 0 and bool(rivals)
+def may_be_chance(change: Change, *, is_clearly_first: bool) -> bool:
+    """Whether a row that grew may have come first, and so have grown, by its noise."""
+    return change.is_clear and change.difference > 0 and not is_clearly_first
 
 
 @dataclass(frozen=True)
@@ -103,45 +107,90 @@ def caveat(view: View, tables: Tables) -> Caveat | None:
     return Caveat(PER_INHABITANT if is_warning else AMOUNTS, is_warning, query, offer)
 
 
-def _others(chart: Chart, lines: Sequence[Line]) -> list[tuple[Line, Change]]:
-    """Those below the first that have a number, each with how far the first is ahead of it."""
-    # Of one whole, what one part loses another may have won.
-    opposed = chart.view.measure == "share" and chart.ranked is None
-    first, *below = lines
-    compared = [(one, Change.between(one.number, first.number, opposed=opposed)) for one in below]
-    return [(one, ahead) for one, ahead in compared if ahead]
+@dataclass(frozen=True)
+class _Order:
+    """Which rows may be first: those that are not clearly below any other.
 
+    Of rows that are not drawn it is only known that none is larger than the last one that is. They
+    are taken to have no more noise than the noisiest of those.
+    """
 
-def _first(chart: Chart, line: Line, others: Sequence[tuple[Line, Change]]) -> str:
-    name, amount = chart.labels[0], words.amount(line.number, chart.unit)
-    name = f"{name[:1].upper()}{name[1:]}"
-    if chart.view.by in chart.view.where:
-        return f"{name}: {amount}."
-    if not others:
-        return f"{name} is the only one whose number is shown, with {amount}."
-    following, _ = others[0]
-    unit = "%" if chart.view.measure == "share" else ""
-    then = f"{following.names[0]} with {words.amount(following.number, unit)}"
-    return f"{name} comes first with {amount}, then {then}."
+    chart: Chart
+    # With numbers, the largest first.
+    lines: Sequence[Line]
 
+    @property
+    def is_clear(self) -> bool:
+        """Of one that was chosen, too: it did not come first by chance."""
+        return self._is_chosen or not (self.rivals or self.has_further)
 
-def _certain(chart: Chart, others: Sequence[tuple[Line, Change]]) -> str:
-    """Whether the next may be first as well, or any below it: some have more noise."""
-    if not others:
-        return ""
-    (_, ahead), *below = others
-    near = [line for line, distance in below if not distance.is_clear]
-    told = words.distance(ahead, POINTS if chart.view.measure == "share" else "")
-    between = f" The difference between the two, {told}, is"
-    if ahead.is_clear and not near:
-        return f"{between} larger than the noise."
-    if ahead.is_clear:
-        which = near[0].names[0] if len(near) == 1 else f"{len(near)} others"
-        return f"{between} larger than the noise; but {which}, with more noise, may be first, too."
-    if not near:
-        return f"{between} within the noise: either may be first."
-    any_of = f"any of these {len(near) + 2} may be first"
-    return f"{between} within the noise, as is that of {len(near)} more: {any_of}."
+    @property
+    def sentence(self) -> str:
+        first, *others = self.lines
+        name, amount = self.chart.labels[0], words.amount(first.number, self.chart.unit)
+        name = f"{name[:1].upper()}{name[1:]}"
+        if self._is_chosen:
+            return f"{name}: {amount}."
+        if not others:
+            is_only = not self.chart.left_out
+            how = "is the only one whose number is shown, with" if is_only else "comes first with"
+            return f"{name} {how} {amount}."
+        unit = "%" if self.chart.view.measure == "share" else ""
+        then = f"{others[0].names[0]} with {words.amount(others[0].number, unit)}"
+        return f"{name} comes first with {amount}, then {then}.{self._certainty(others[0])}"
+
+    def _certainty(self, second: Line) -> str:
+        """Whether the next may be first as well, or any below it: some have more noise."""
+        ahead = self._distance(self.lines[0], second)
+        if ahead is None:
+            return ""
+        told = words.distance(ahead, POINTS if self.chart.view.measure == "share" else "")
+        between = f" The difference between the two, {told}, is"
+        near = [one.names[0] for one in self.rivals if one is not second]
+        if ahead.is_clear:
+            also = listed(near) if len(near) <= _NAMED else f"{len(near)} others"
+            but = f"; but {also}, with more noise, may be first, too" if near else ""
+            return f"{between} larger than the noise{but}."
+        if not near and not self.has_further:
+            return f"{between} within the noise: either may be first."
+        count = f"{'at least ' if self.has_further else ''}{len(near) + 2}"
+        return f"{between} within the noise, and {count} may be first{self._which(near)}."
+
+    def _which(self, near: Sequence[str]) -> str:
+        is_told = 0 < len(near) <= _NAMED and not self.has_further
+        return f", {listed(near)} among them" if is_told else ""
+
+    @cached_property
+    def rivals(self) -> list[Line]:
+        first, *others = self.lines
+        found = [first]
+        for at, one in enumerate(others, start=1):
+            if not any(self._is_above(other, one) for other in self.lines[:at]):
+                found.append(one)
+        return found[1:]
+
+    @cached_property
+    def has_further(self) -> bool:
+        """Whether some that are not drawn may be first."""
+        if not self.chart.left_out:
+            return False
+        width = max(one.number.half_width or 0.0 for one in self.lines)
+        last = self.lines[-1]
+        unseen = replace(last, number=replace(last.number, half_width=width))
+        return not any(self._is_above(other, unseen) for other in self.lines)
+
+    @property
+    def _is_chosen(self) -> bool:
+        return self.chart.view.by in self.chart.view.where
+
+    def _is_above(self, one: Line, other: Line) -> bool:
+        distance = self._distance(one, other)
+        return distance is not None and distance.is_clear and distance.difference > 0
+
+    def _distance(self, one: Line, other: Line) -> Change | None:
+        # Of one whole, what one part loses another may have won.
+        opposed = self.chart.view.measure == "share" and self.chart.ranked is None
+        return Change.between(other.number, one.number, opposed=opposed)
 
 
 def _since(

@@ -256,8 +256,21 @@ def test_the_world_is_wide_and_a_country_is_not() -> None:
 
 def test_a_country_is_seen_in_the_same_way_whatever_its_map_shows():
     """Its outlines are drawn once."""
-    places = [(2.35, 48.85), (4.83, 45.76)]
-    first, again = (country_view(near()["FR"], places, 960.0) for _ in range(2))
+    paris, lyon, nice = (2.35, 48.85), (4.83, 45.76), (7.27, 43.70)
+    first, again = (
+        country_view(near()["FR"], some, 960.0) for some in ([paris, lyon], [lyon, nice])
+    )
     assert first == again
     assert country_paths(first) is country_paths(again)
     assert country_view(near()["DE"], [(11.6, 48.1)], 960.0) != first
+
+
+def test_points_of_the_world_are_smaller_than_those_of_a_country():
+    sizes = [
+        max(
+            float(one["r"])
+            for one in circles(world_map({}, [LYON, NICE], within=within, **ABOUT), "point")
+        )
+        for within in ("", "FR")
+    ]
+    assert sizes == [12.0, 20.0]

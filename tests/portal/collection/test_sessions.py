@@ -1,5 +1,6 @@
 """Sessions that are run: with a real Valkey and real commits, on both databases."""
 
+import threading
 import time
 
 import pytest
@@ -7,9 +8,11 @@ from django.db import connection
 
 from portal.audit.models import Entry
 from portal.audit.verification import verify_log
-from portal.collection import live, placing
+from portal.collection import completing, live, placing
+from portal.collection.beating import beating
 from portal.collection.live import key
 from portal.collection.models import Hold, Partial, Receipts, Session
+from portal.collection.run import Run
 from portal.collection.running import look_around, run_session
 from portal.collection.selectors import outcome
 from portal.collection.snapshot import snapshot
@@ -65,6 +68,34 @@ def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
     settings.SESSION_LAPSE_SECONDS = 2
     assert lives_on()
     assert run.waits_since is None
+
+
+def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
+    collecting, settings, monkeypatch
+):
+    """Be it about to look around or to end; though not for ever."""
+    run = collecting.by_hand([FIRST], MIN)
+    settings.SESSION_LAPSE_SECONDS = 0.3
+    waited = []
+
+    def wait_until_it_is_said_again(*_) -> bool:
+        queue_client().delete(key(run.row.pk, "alive"))
+        eventually(lambda: live.alive([run.row.pk]))
+        waited.append(True)
+        return True
+
+    monkeypatch.setattr(Run, "receive", wait_until_it_is_said_again)
+    assert not look_around(run)
+    monkeypatch.setattr(completing, "find_takers", wait_until_it_is_said_again)
+    assert completing._await_takers(run, [])
+    completing._settle(run, Session.State.COMPLETING, wait_until_it_is_said_again)
+    completing._until(run, wait_until_it_is_said_again)
+    assert len(waited) == 4
+    with beating(run.row.pk, seconds=0.0):
+        queue_client().delete(key(run.row.pk, "alive"))
+        over = [one for one in threading.enumerate() if one.name == "beating"]
+        eventually(lambda: not any(one.is_alive() for one in over))
+    assert not live.alive([run.row.pk])
 
 
 def silent_while_nobody_looked(collecting):

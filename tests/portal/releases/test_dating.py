@@ -30,3 +30,5 @@ def test_a_tile_says_when_a_week_begins() -> None:
     monday = datetime(2026, 11, 30, tzinfo=UTC)
     assert first_day(Window.containing(monday, Unit.WEEK)) == "30 Nov"
     assert first_day(Window.containing(monday, Unit.DAY)) == ""
+    new_year = Window.containing(datetime(2026, 1, 1, tzinfo=UTC), Unit.WEEK)
+    assert (new_year.label, first_day(new_year)) == ("2026-W01", "29 Dec 2025")

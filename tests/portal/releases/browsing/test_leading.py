@@ -64,22 +64,45 @@ def test_what_may_be_first_by_chance_is_not_said_to_have_grown(tables, earlier):
     assert chosen.leading.is_clear
 
 
-def test_all_that_may_be_first_are_told(tables, earlier):
+def order(tables, earlier, *numbers: tuple[float, float], left_out: int = 0):
+    """What is said of rows with these values and half-widths."""
     amounts = "metric=distance_km&by=region&activity=cycling&measure=amount"
     chart = answer(QueryDict(amounts), tables, earlier).chart
-    (first,), (second,), (third,) = chart.lines[:3]
-    noisy = replace(third, number=replace(third.number, half_width=first.number.value))
+    (line,) = chart.lines[0]
+    lines = tuple(
+        (replace(line, names=(f"Row {at}",), number=Number("n", *one, one[1], 0.0, None, ())),)
+        for at, one in enumerate(numbers, start=1)
+    )
+    return leading(replace(chart, lines=lines, left_out=left_out), tables, earlier)
 
-    def told(*lines):
-        return leading(replace(chart, lines=[(one,) for one in lines]), tables, earlier)
 
-    equal = [replace(one, number=first.number) for one in (second, third)]
-    assert "as is that of 1 more: any of these 3 may be first." in told(first, *equal).sentence
-    found = told(first, second, noisy)
-    name = noisy.names[0]
-    assert f"larger than the noise; but {name}, with more noise, may be" in found.sentence
+def test_all_that_may_be_first_are_told(tables, earlier):
+    found = order(tables, earlier, (9e9, 1e6), (9e9, 1e6), (9e9, 1e6), (1e9, 1e6))
+    assert found.sentence.endswith("is within the noise, and 3 may be first, Row 3 among them.")
     assert not found.is_clear
-    assert told(first, second).is_clear
+    found = order(tables, earlier, (9e9, 1e6), (8e9, 1e6), (7e9, 3e9))
+    assert found.sentence.endswith("noise; but Row 3, with more noise, may be first, too.")
+    assert not found.is_clear
+    found = order(tables, earlier, (9e9, 1e6), (8e9, 1e6))
+    assert found.sentence.endswith("is larger than the noise.")
+    assert found.is_clear
+
+
+def test_what_is_clearly_below_any_other_is_not_first(tables, earlier):
+    """However near it is to a first that has much noise."""
+    found = order(tables, earlier, (100e6, 25e6), (98e6, 2e6), (80e6, 2e6))
+    assert found.sentence.endswith("is within the noise: either may be first.")
+
+
+def test_rows_that_are_not_drawn_may_be_first(tables, earlier):
+    found = order(tables, earlier, (9e9, 1e6), (9e9, 1e6), left_out=7)
+    assert found.sentence.endswith("is within the noise, and at least 2 may be first.")
+    found = order(tables, earlier, (9e9, 1e6), (8e9, 1e6), left_out=7)
+    assert found.sentence.endswith("is larger than the noise.")
+    assert found.is_clear
+    found = order(tables, earlier, (9e9, 1e6), left_out=7)
+    assert "comes first with" in found.sentence
+    assert not found.is_clear
 
 
 def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
@@ -91,9 +114,9 @@ def test_the_first_of_many_that_are_alike_seldom_seems_to_have_grown():
         second, first = (Number("n", one, width, width, 0.0, None, ()) for one in sorted(now)[-2:])
         then = Number("n", before, width, width, 0.0, None, ())
         change, ahead = Change.between(then, first), Change.between(second, first)
-        rivals = [] if ahead.is_clear else [second]
         clear += change.is_clear
-        called += change.is_clear and not may_be_chance(change, rivals)
+        chance = may_be_chance(change, is_clearly_first=ahead.is_clear)
+        called += change.is_clear and not chance
     assert called <= 255
     assert clear > 400
 
