@@ -16,15 +16,15 @@ from tests.parts import ROOT, eventually, start_system
 
 FOLDER = ROOT / "static" / "screenshots"
 SIZE = {"width": 1120, "height": 760}
-# Where each is, and what of the page is its upper edge.
+# Where each is, and what of the page stands just below the bar at its top.
 PICTURES = {
     "map": (
         "/releases/weekly-trips/{window}/map?metric=distance_km&activity=driving&within=europe",
-        ".filters",
+        "#map",
     ),
     "place": ("/places/2988507?metric=distance_km&activity=driving", "body"),
 }
-TO_THE_TOP = "one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 24)"
+TO_THE_TOP = "one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 80)"
 
 
 def main() -> None:
