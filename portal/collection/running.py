@@ -71,15 +71,18 @@ def run_session(
 
 
 def serve(run: Run) -> None:
-    """Take what devices send until there is a reason to end, and everyone is there for it."""
-    look_at = 0.0
+    """Take what devices send until there is a reason to end, and everyone is there for it.
+
+    Nothing is taken before it is known which windows are open: it would be refused.
+    """
+    look_at, knows_windows = 0.0, False
     while True:
-        took = _take_batch(run)
         if time.monotonic() >= look_at:
             if look_around(run):
                 return
             look_at = time.monotonic() + look_seconds()
-        if not took:
+            knows_windows = knows_windows or run.waits_since is None
+        if not (knows_windows and _take_batch(run)):
             time.sleep(POLL_SECONDS)
 
 

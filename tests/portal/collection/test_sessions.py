@@ -8,7 +8,7 @@ from django.db import connection
 
 from portal.audit.models import Entry
 from portal.audit.verification import verify_log
-from portal.collection import completing, live, placing
+from portal.collection import completing, live, placing, running
 from portal.collection.beating import beating
 from portal.collection.live import key
 from portal.collection.models import Hold, Partial, Receipts, Session
@@ -140,6 +140,26 @@ def test_what_waits_in_the_queue_counts_when_a_session_ends(collecting):
     # Those that came after the queue was closed were told so; all others are in.
     assert len(ids) == 8 * len(updates)
     assert not collecting.push(session, "00" * 8, b"late")
+
+
+def test_nothing_is_taken_before_it_is_known_which_windows_are_open(collecting, monkeypatch):
+    """Not even where the first look around does not succeed."""
+    (placed,) = collecting.place()
+    run = running._opened(placed, "one", collecting.clock, lambda: False)
+    collecting.send(run.row, [FIRST], 3)
+    looks = []
+
+    def look(run: Run) -> bool:
+        looks.append(run.summing.counts)
+        if len(looks) == 1:
+            run.waits_since = time.monotonic()
+            return False
+        return look_around(run) or bool(run.summing.accepted or run.summing.counts)
+
+    monkeypatch.setattr(running, "look_around", look)
+    monkeypatch.setattr(running, "look_seconds", lambda: 0.0)
+    running.serve(run)
+    assert (run.summing.accepted, run.summing.counts) == (3, {})
 
 
 def test_counts_in_the_database_are_coarse(collecting):
