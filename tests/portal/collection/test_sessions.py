@@ -1,16 +1,12 @@
 """Sessions that are run: with a real Valkey and real commits, on both databases."""
 
-import threading
 import time
 
 import pytest
-from django.db import connection
 
 from portal.audit.models import Entry
 from portal.audit.verification import verify_log
-from portal.collection import completing, live, placing, running
-from portal.collection.beating import beating
-from portal.collection.live import key
+from portal.collection import live, placing, running
 from portal.collection.models import Hold, Partial, Receipts, Session
 from portal.collection.run import Run
 from portal.collection.running import look_around, run_session
@@ -47,82 +43,6 @@ def test_it_works(collecting):
         "requested", "open", "completing", "flushed",
     ]  # fmt: skip
     assert verify_log(whole=True).problem == ""
-
-
-def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
-    run = collecting.by_hand([FIRST], MIN)
-    cursor, name = connection.cursor(), key(run.row.pk, "alive")
-    cursor.execute("ALTER TABLE collection_hold RENAME TO away")
-
-    def lives_on() -> bool:
-        """After a look around, with nothing left of what it said before."""
-        queue_client().delete(name)
-        assert not look_around(run)
-        return live.alive([run.row.pk]) == {run.row.pk}
-
-    assert lives_on()
-    assert lives_on()
-    settings.SESSION_LAPSE_SECONDS = 0.001
-    assert not lives_on()
-    connection.cursor().execute("ALTER TABLE away RENAME TO collection_hold")
-    settings.SESSION_LAPSE_SECONDS = 2
-    assert lives_on()
-    assert run.waits_since is None
-
-
-def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
-    collecting, settings, monkeypatch
-):
-    """Be it about to look around or to end; though not for ever."""
-    run = collecting.by_hand([FIRST], MIN)
-    settings.SESSION_LAPSE_SECONDS = 0.3
-    waited = []
-
-    def wait_until_it_is_said_again(*_) -> bool:
-        queue_client().delete(key(run.row.pk, "alive"))
-        eventually(lambda: live.alive([run.row.pk]))
-        waited.append(True)
-        return True
-
-    monkeypatch.setattr(Run, "receive", wait_until_it_is_said_again)
-    assert not look_around(run)
-    monkeypatch.setattr(completing, "find_takers", wait_until_it_is_said_again)
-    assert completing._await_takers(run, [])
-    completing._settle(run, Session.State.COMPLETING, wait_until_it_is_said_again)
-    completing._until(run, wait_until_it_is_said_again)
-    assert len(waited) == 4
-    with beating(run.row.pk, seconds=0.0):
-        queue_client().delete(key(run.row.pk, "alive"))
-        over = [one for one in threading.enumerate() if one.name == "beating"]
-        eventually(lambda: not any(one.is_alive() for one in over))
-    assert not live.alive([run.row.pk])
-
-
-def silent_while_nobody_looked(collecting):
-    """A session of which nothing is heard, a minute after the controller's last look."""
-    run = collecting.by_hand([FIRST], MIN)
-    queue_client().delete(key(run.row.pk, "alive"))
-    looked = time.time() - 60
-    queue_client().set(placing.LOOKED, repr(looked))
-    queue_client().set(key(run.row.pk, "missing"), repr(looked))
-    return run
-
-
-def test_slow_beats_keep_nobody_from_being_buried(collecting, settings):
-    settings.HEARTBEAT_SECONDS = 60
-    run = silent_while_nobody_looked(collecting)
-    placing.bury_lapsed(clock=collecting.clock)
-    assert Session.objects.get(pk=run.row.pk).state == "dead"
-
-
-def test_nobody_is_buried_at_once_when_nobody_could_look_for_a_while(collecting):
-    """A session finds the database again later than the controller does."""
-    run = silent_while_nobody_looked(collecting)
-    placing.bury_lapsed(clock=collecting.clock)
-    assert Session.objects.get(pk=run.row.pk).state == "open"
-    queue_client().delete(placing.LENIENT)
-    placing.bury_lapsed(clock=collecting.clock)
-    assert Session.objects.get(pk=run.row.pk).state == "dead"
 
 
 def test_the_same_session_is_run_once(collecting):
