@@ -43,6 +43,7 @@ class _Counting:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._fresh: Counter[str] = Counter()
         self._writer: threading.Thread | None = None
         self._is_over = threading.Event()
@@ -55,18 +56,14 @@ class _Counting:
                 self._writer.start()
 
     def write(self) -> None:
-        with self._lock:
-            fresh, self._fresh = self._fresh, Counter()
-        if not fresh:
-            return
-        pipe = queue_client().pipeline(transaction=True)
-        for name, number in fresh.items():
-            pipe.hincrby(HASH, name, number)
-        try:
-            pipe.execute()
-        except (redis.RedisError, OSError):
+        """All that was counted before is written, or kept here, when this returns: one thread
+        writes at a time, and the next waits for it."""
+        with self._writing:
             with self._lock:
-                self._fresh.update(fresh)
+                fresh, self._fresh = self._fresh, Counter()
+            if fresh and not _is_written(fresh):
+                with self._lock:
+                    self._fresh.update(fresh)
 
     def _go_on(self) -> None:
         while not self._is_over.wait(EVERY_SECONDS):
@@ -83,6 +80,17 @@ class _Counting:
     def begin_anew(self) -> None:
         """A forked child has none of its parent's threads; its parent writes what was counted."""
         self.__init__()  # type: ignore[misc]
+
+
+def _is_written(numbers: Counter[str]) -> bool:
+    pipe = queue_client().pipeline(transaction=True)
+    for name, number in numbers.items():
+        pipe.hincrby(HASH, name, number)
+    try:
+        pipe.execute()
+    except (redis.RedisError, OSError):
+        return False
+    return True
 
 
 _here = _Counting()

@@ -1,6 +1,7 @@
 """/metrics: Prometheus' text format, for operators' tokens, as coarse as the pages."""
 
 import re
+import threading
 
 import pytest
 from django.test import Client
@@ -14,6 +15,8 @@ from portal.measuring import Measured
 from portal.pages.metrics import metrics
 from portal.pages.metrics_text import Histogram, Metric, as_text
 from portal.problems import Conflict
+from portal.valkey import queue_client
+from tests.parts import eventually
 from tests.portal.pages.reading_docs import tables
 
 LINE = re.compile(r'[a-z_0-9]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? -?[0-9.]+')
@@ -79,13 +82,30 @@ def test_requests_are_counted_by_pattern(person, clock, valkey):
 
 
 def test_what_the_ledger_refuses_is_counted(db, valkey, clock):
+    before = refusals()
     week = Window.containing(clock.now(), Unit.WEEK).next()
     with pytest.raises(Conflict):
         reserve(task="dear", streams=["trips"], windows=[week], hundredths=9_900, clock=clock)
+    assert refusals() == {**before, "trips": before.get("trips", 0) + 1}
+
+
+def refusals():
+    """By stream. What earlier tests of this process counted without a Valkey is written too."""
     measuring.write()
     (found,) = [m for m in metrics() if m.name == "mayfly_ledger_refusals_total"]
-    assert dict(found.samples[0][0]) == {"stream": "trips"}
     assert found.kind == "counter"
+    return {labels["stream"]: number for labels, number in found.samples}
+
+
+def test_what_another_thread_is_writing_is_waited_for(valkey):
+    measuring.count("slowly")
+    queue_client().execute_command("CLIENT", "PAUSE", "300", "WRITE")
+    other = threading.Thread(target=measuring.write)
+    other.start()
+    eventually(lambda: not measuring._here._fresh)
+    measuring.write()
+    assert measuring.measured()["slowly"][()].count == 1
+    other.join()
 
 
 def test_names_are_unique_and_described(db, valkey):
