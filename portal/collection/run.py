@@ -37,6 +37,8 @@ class Run:
     meters: Meters = field(default_factory=Meters)
     # Machine time since which a part it needs is away.
     waits_since: float | None = None
+    # Machine time of its last call.
+    called_at: float | None = None
 
     def __repr__(self) -> str:
         return f"Run({self.row.pk}, contents withheld)"

@@ -20,7 +20,7 @@ from django.db import connection
 from aggregation.clock import Clock
 from aggregation.protocol.sealing import SessionKeys
 from aggregation.sessions.session import Session as Summing
-from portal.collection import draining, live, openers
+from portal.collection import draining, last_call, live, openers
 from portal.collection.beating import beating, patience_seconds
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
@@ -139,7 +139,7 @@ def look_around(run: Run) -> bool:
             run.waits_since = None
             reason = why_end(run)
             note_reason(run, reason)
-            return bool(reason) and is_ready(run, reason)
+            return bool(reason) and last_call.is_over(run, reason) and is_ready(run, reason)
     except (DatabaseError, redis.RedisError) as error:
         log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
         connection.close()

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ class Installation:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     # Machine time.
     started: dict[str, float] = field(default_factory=dict)
+    # Kept: it is asked many times a second.
+    _reader: psycopg.Connection[Any] | None = None
 
     @property
     def clock_file(self) -> Path:
@@ -78,14 +81,16 @@ class Installation:
         """While it is there, releases of this machine wait with their numbers in memory."""
         return self.folder / name / "hold"
 
-    @property
+    @cached_property
     def queue(self) -> redis.Redis:
         return redis.Redis.from_url(self.env["MAYFLY_QUEUE_URL"], socket_timeout=5)
 
     def rows(self, sql: str, *given: object) -> list[tuple[Any, ...]]:
         """What the database says, read from outside."""
-        with psycopg.connect(self.env["MAYFLY_DATABASE_URL"]) as connection:
-            return connection.execute(sql, given).fetchall()
+        if self._reader is None or self._reader.closed:
+            url = self.env["MAYFLY_DATABASE_URL"]
+            self._reader = psycopg.connect(url, autocommit=True)
+        return self._reader.execute(sql, given).fetchall()
 
     def start(self, name: str) -> None:
         """As the machine's service manager does."""
@@ -125,6 +130,8 @@ class Installation:
     def follow(self, kind: str) -> None:
         """What the page on operations says under this kind, word for word, on that machine."""
         (block,) = fences("operations", f"sh {kind}")
+        if self._reader is not None:  # nobody reads a database that is restored
+            self._reader.close()
         programs = Path(database.program("psql")).parent
         path = f"{programs}{os.pathsep}{self.env['PATH']}"
         self.once(["sh", "-ec", block.content], PATH=path, BACKUP=str(self.folder / "mayfly.dump"))
