@@ -81,6 +81,7 @@ class Phone:
     def record_all(self, events: Mapping[str, Iterable[Event]]) -> int:
         """The same for several streams at once, by their names."""
         state = self.load()
+        event_cache.purge(state, self.catalog, now=self.now())
         kept = self._keep(state, events)
         if kept:
             self.save(state)
@@ -99,7 +100,8 @@ class Phone:
     ) -> WakeUp:
         """The system gives the phone a minute in the background.
 
-        `events` is what apps have to report at this moment; the wake-up saves them with the rest.
+        `events` is what apps have to report at this moment; the wake-up saves them with the rest,
+        and purges what is too old among both.
         """
         if self.awake is not None:
             return WakeUp(stopped="The phone is awake already.")
@@ -133,7 +135,6 @@ class Phone:
         self.storage.save(to_bytes(state))
 
     def _keep(self, state: State, events: Mapping[str, Iterable[Event]]) -> int:
-        event_cache.purge(state, self.catalog, now=self.now())
         return sum(
             event_cache.record(state, self.catalog, stream, found)
             for stream, found in events.items()

@@ -42,6 +42,10 @@ class DeviceProtocol(PatientProtocol):
     _is_ending = False
     # When the short way was last taken, by the loop's time.
     _used = 0.0
+    # It reads requests, of which some are answered at once, and writes when it has read them.
+    _is_reading = False
+    # It will write in this turn of the loop.
+    _will_write = False
 
     def __init__(
         self,
@@ -58,6 +62,8 @@ class DeviceProtocol(PatientProtocol):
         # Requests on the short way, the oldest first; and what came after them and is not.
         self._turns: deque[_Turn] = deque()
         self._rest = b""
+        # Answers that are not written yet: to write costs more than the bytes do.
+        self._unsent: list[bytes] = []
 
     def data_received(self, data: bytes) -> None:
         if self._rest:
@@ -73,11 +79,13 @@ class DeviceProtocol(PatientProtocol):
         return is_done and not self._is_amid and self._take is not None
 
     def _go_on(self, data: bytes) -> None:
-        at, self._used = 0, self.loop.time()
+        at, self._used, self._is_reading = 0, self.loop.time(), True
         if self._timer is not None:
             self._stop_waiting()
         while at < len(data) and (request := self._next(data, at)) is not None:
             at = request.end
+        self._is_reading = False
+        self._write()
         if self.timeout_keep_alive_task is None:
             self._watch(self.timeout_keep_alive)
         if at == len(data):
@@ -121,13 +129,26 @@ class DeviceProtocol(PatientProtocol):
         while turns and (said := turns[0].said) is not None:
             turns.popleft()
             self.server_state.total_requests += 1
-            self.transport.write(said)
+            self._unsent.append(said)
+        if len(self._unsent) >= MOST_AHEAD or not (turns or self._is_reading):
+            self._write()
+        elif turns and self._unsent and not self._will_write:
+            self._will_write = True
+            self.loop.call_soon(self._write)
         if not turns:
             self._conclude()
+
+    def _write(self) -> None:
+        """All answers so far. Others who wait may be answered in the same turn of the loop."""
+        self._will_write = False
+        if self._unsent and not self.transport.is_closing():
+            self.transport.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     def _conclude(self) -> None:
         """All are answered: stop, or take up what came after them."""
         if self._is_ending:
+            self._write()
             self.transport.close()
         elif self._rest:
             data, self._rest = self._rest, b""
@@ -154,6 +175,7 @@ class DeviceProtocol(PatientProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._turns.clear()
+        self._unsent.clear()
         self._rest = b""
         super().connection_lost(exc)
 
