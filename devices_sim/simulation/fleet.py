@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -34,6 +35,20 @@ _END_SECONDS = 5.0
 _ALLOCATION = ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
 
 
+@contextmanager
+def _allocating_for_many() -> Iterator[None]:
+    """For processes that start meanwhile, and no others; what somebody has set stands."""
+    name, value = _ALLOCATION
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
 class Fleet(AbstractContextManager["Fleet"]):
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -42,7 +57,6 @@ class Fleet(AbstractContextManager["Fleet"]):
         self._shards: list[tuple[Any, Connection]] = []
 
     def __enter__(self) -> Fleet:
-        os.environ.setdefault(*_ALLOCATION)  # read when a process starts
         for index in range(self._plan.processes):
             ours, theirs = self._context.Pipe()
             order = Order(
@@ -55,7 +69,8 @@ class Fleet(AbstractContextManager["Fleet"]):
                 of=self._plan.processes,
             )
             process = self._context.Process(target=shard.live, args=(order, theirs), daemon=True)
-            process.start()
+            with _allocating_for_many():
+                process.start()
             theirs.close()
             self._shards.append((process, ours))
         return self

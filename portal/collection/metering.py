@@ -33,15 +33,12 @@ class Meters:
     arriving: Fading = field(default_factory=Fading)
     accepting: Fading = field(default_factory=Fading)
     working: Fading = field(default_factory=Fading)
-    # When anything was last taken.
-    took_at: float = -math.inf
     _taken: int = 0
     _arrived: int = 0
 
     def took(self, count: int, *, accepted: int, seconds: float, now: float) -> None:
         """So many updates were taken from the queue, in so many seconds of work."""
         self._taken += count
-        self.took_at = now
         self.accepting.note(accepted, now=now)
         self.working.note(seconds, now=now)
 

@@ -37,9 +37,14 @@ def first_expiry(window: TaskWindow) -> datetime | None:
     return found
 
 
+def open_sessions(revision: Revision) -> QuerySet[Session]:
+    """Those that take what devices send."""
+    return revision.sessions.filter(state=Session.State.OPEN, collects=None)
+
+
 def serving(revision: Revision) -> QuerySet[Session]:
     """Open sessions that devices are sent to."""
-    return revision.sessions.filter(state=Session.State.OPEN, collects=None, reason="")
+    return open_sessions(revision).filter(reason="")
 
 
 def holders(window: TaskWindow) -> QuerySet[Session]:

@@ -19,7 +19,7 @@ from aggregation.protocol.update import Shape
 from portal.collection import live
 from portal.collection.models import Session
 from portal.collection.said import said
-from portal.collection.selectors import held_by_all, revisions_to_collect, serving
+from portal.collection.selectors import held_by_all, open_sessions, revisions_to_collect
 from portal.tasks.models import Population, Revision, TaskWindow
 from portal.tasks.signing import approval_for, is_trusted
 from portal.valkey import queue_client
@@ -68,19 +68,22 @@ def _task(revision: Revision, windows: Sequence[TaskWindow]) -> dict[str, Any]:
         "signature": revision.signature,
         "key_id": revision.key_id,
         "max_sealed": max_sealed(Shape.of(client_task)),
-        "sessions": _sessions(held_by_all(list(serving(revision)), windows)),
+        "sessions": _sessions(held_by_all(list(open_sessions(revision)), windows)),
     }
 
 
 def _sessions(rows: Sequence[Session]) -> list[dict[str, Any]]:
-    """Those that speak, by what they and their queues say; to one that is stuck nobody is sent."""
+    """Those that speak, by what they and their queues say; to one that is stuck nobody is sent.
+
+    One that has a reason to end takes no more, and waits for those who are on their way.
+    """
     found = said([row.pk for row in rows])
     return [
         {
             "id": row.pk,
             "public_key": row.public_key,
             "signature": row.signature,
-            "load": round(found[row.pk].load, 3),
+            "load": 1.0 if row.reason else round(found[row.pk].load, 3),
         }
         for row in rows
         if row.pk in found and not found[row.pk].is_stuck

@@ -44,7 +44,7 @@ class DeviceProtocol(PatientProtocol):
     _used = 0.0
     # It reads requests, of which some are answered at once, and writes when it has read them.
     _is_reading = False
-    # It will write in this turn of the loop.
+    # It will write at the loop's next turn.
     _will_write = False
 
     def __init__(
@@ -82,10 +82,12 @@ class DeviceProtocol(PatientProtocol):
         at, self._used, self._is_reading = 0, self.loop.time(), True
         if self._timer is not None:
             self._stop_waiting()
-        while at < len(data) and (request := self._next(data, at)) is not None:
-            at = request.end
-        self._is_reading = False
-        self._write()
+        try:
+            while at < len(data) and (request := self._next(data, at)) is not None:
+                at = request.end
+        finally:
+            self._is_reading = False
+            self._write()
         if self.timeout_keep_alive_task is None:
             self._watch(self.timeout_keep_alive)
         if at == len(data):
@@ -172,6 +174,10 @@ class DeviceProtocol(PatientProtocol):
     def on_message_complete(self) -> None:
         self._is_amid = False
         super().on_message_complete()
+
+    def eof_received(self) -> None:
+        self._write()  # the connection is closed next
+        super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._turns.clear()

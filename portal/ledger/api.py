@@ -13,9 +13,9 @@ from rest_framework.views import APIView
 from portal.access import with_role
 from portal.accounts.models import Role
 from portal.clock import civil_clock
+from portal.ledger.amounts import in_words
 from portal.ledger.forms import LedgerForm
 from portal.ledger.selectors import WeekFacts, ledger
-from portal.ledger.weeks import in_words
 
 
 @extend_schema_field(OpenApiTypes.STR)

@@ -24,8 +24,9 @@ from aggregation.clock import Clock
 from aggregation.protocol.windows import Window
 from portal import measuring
 from portal.audit.services import Actor, Change, record
+from portal.ledger.amounts import in_words
 from portal.ledger.models import Charge, Week
-from portal.ledger.weeks import in_words, mondays
+from portal.ledger.weeks import mondays
 from portal.problems import Conflict
 
 # Stands where a task's name stands; no task can be called so.

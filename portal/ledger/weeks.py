@@ -18,9 +18,3 @@ def mondays(window: Window) -> list[date]:
 def monday_of(window: Window) -> date:
     """The Monday of the week in which the window begins."""
     return Window.containing(window.start, Unit.WEEK).start.date()
-
-
-def in_words(hundredths: int) -> str:
-    """ε as people write it: 150 is 1.5."""
-    whole, rest = divmod(hundredths, 100)
-    return f"{whole}.{rest:02d}".rstrip("0").rstrip(".") if rest else str(whole)

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ from aggregation.compiler.compile import Compiled, Refused, compile_spec
 from aggregation.errors import Problem
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_reading import read_spec
+from portal.ledger.amounts import hundredths_of
 from portal.problems import Conflict
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Revision
@@ -100,14 +100,6 @@ def _content(text: str, spec: Spec, compiled: Compiled) -> Content:
         streams=list(config.streams),
         warnings=msgspec.to_builtins(compiled.diagnostics),
     )
-
-
-def hundredths_of(epsilon: str) -> int:
-    """ε as the ledger counts it; never rounded."""
-    exact = Decimal(epsilon) * 100
-    if exact != exact.to_integral_value():
-        raise Problem(f"ε = {epsilon} has more than two places.", hint="Its step is 0.01.")
-    return int(exact)
 
 
 def _refusal(refused: Refused) -> Problem:

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db.models import Sum
 
 from aggregation.protocol.windows import Unit
+from portal.ledger.amounts import in_words
 from portal.ledger.models import Charge, Week
-from portal.ledger.weeks import in_words, mondays
+from portal.ledger.weeks import mondays
 from portal.tasks.models import Revision, TaskWindow
 from portal.tasks.planning import first_window, windows_ahead
 

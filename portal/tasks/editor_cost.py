@@ -10,8 +10,9 @@ from msgspec import UNSET
 
 from aggregation.compiler import Compiled
 from aggregation.protocol.windows import Unit, Window
+from portal.ledger.amounts import in_words
 from portal.ledger.models import Charge, Week
-from portal.ledger.weeks import in_words, mondays
+from portal.ledger.weeks import mondays
 
 WEEKS = 4
 

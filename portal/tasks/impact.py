@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from portal.ledger.weeks import in_words
+from portal.ledger.amounts import in_words
 from portal.tasks.models import Revision
 from portal.tasks.planning import runs_once
 from portal.tasks.reading import Documents

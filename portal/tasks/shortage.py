@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from aggregation.protocol.windows import Unit, Window
+from portal.ledger.amounts import in_words
 from portal.ledger.selectors import left_in
-from portal.ledger.weeks import in_words, mondays
+from portal.ledger.weeks import mondays
 from portal.tasks.models import Revision, Task
 from portal.tasks.planning import by_week, missing_windows
 from portal.tasks.selectors import running_revision

@@ -16,7 +16,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.approval import Approval, approval_of, is_signed, key_id, sign
 from portal.accounts.models import Person
 from portal.kept_secrets import kept_secret, trusted_keys
-from portal.tasks.contents import hundredths_of
+from portal.ledger.amounts import hundredths_of
 from portal.tasks.models import Revision
 
 APPROVAL = "approval-key"

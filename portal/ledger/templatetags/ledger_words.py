@@ -2,7 +2,7 @@
 
 from django import template
 
-from portal.ledger.weeks import in_words
+from portal.ledger.amounts import in_words
 
 register = template.Library()
 

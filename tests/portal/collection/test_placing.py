@@ -32,14 +32,14 @@ def speak(session, **said_now):
 
 def test_several_sessions_serve_a_revision_when_many_arrive(collecting):
     busy = collecting.by_hand([FIRST], 0).row
-    speak(busy, load=0.5, arriving=400.0)
+    speak(busy, load=0.5, arriving=1_200.0)
     placed = collecting.place()
     assert len(placed) >= 2
     assert collecting.place() == []
     others = [collecting.start(one) for one in placed]
 
     def all_are_told():
-        speak(busy, load=0.5, arriving=400.0)
+        speak(busy, load=0.5, arriving=1_200.0)
         found = told(collecting)
         return found if {busy.pk, *placed} <= found.keys() else None
 

@@ -98,7 +98,7 @@ def test_only_sessions_that_serve_are_listed(collecting):
 
     def told():
         (task,) = snapshot(clock=collecting.clock)["tasks"]
-        return [one["id"] for one in task["sessions"]]
+        return [one["id"] for one in task["sessions"] if one["load"] < 1]
 
     assert told() == [session.pk]
     # Not before it holds every window that devices are told of.
@@ -107,11 +107,14 @@ def test_only_sessions_that_serve_are_listed(collecting):
     assert sorted(told()) == sorted([session.pk, other.row.pk])
     Hold.objects.filter(session=other.row).delete()
     assert told() == [session.pk]
-    # Not while it waits for a successor.
+    # With no room for more, while it waits for a successor or for those who are on their way.
     Session.objects.filter(pk=session.pk).update(reason="full")
     assert told() == []
+    (task,) = snapshot(clock=collecting.clock)["tasks"]
+    assert [one["load"] for one in task["sessions"]] == [1.0]
     bury(Session.objects.get(pk=session.pk), Session.Reason.LOST, clock=collecting.clock)
-    assert told() == []
+    (task,) = snapshot(clock=collecting.clock)["tasks"]
+    assert task["sessions"] == []
 
 
 def test_a_revision_that_is_not_trusted_is_not_listed(collecting, keys):

@@ -10,8 +10,9 @@ from django.db import IntegrityError, connection, transaction
 from aggregation.protocol.windows import Unit, Window
 from portal.audit.models import Entry
 from portal.ledger import services
+from portal.ledger.amounts import in_words
 from portal.ledger.models import Charge, Week
-from portal.ledger.weeks import in_words, mondays
+from portal.ledger.weeks import mondays
 from portal.problems import Conflict
 
 pytestmark = pytest.mark.databases
