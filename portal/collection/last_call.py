@@ -19,6 +19,8 @@ from portal.collection.run import Run
 Reason = Session.Reason
 # For these there is time; closed windows and workers that stop are waited for.
 _UNHURRIED = (Reason.FULL, Reason.OLD, Reason.QUIET)
+# As long as a device may be awake.
+LONGEST = 60.0
 
 
 def is_over(run: Run, reason: Reason) -> bool:
@@ -33,4 +35,4 @@ def is_over(run: Run, reason: Reason) -> bool:
 
 def seconds() -> float:
     """A heartbeat and a snapshot, until front ends know; and twice as long for devices."""
-    return float(3 * (settings.HEARTBEAT_SECONDS + settings.SNAPSHOT_SECONDS))
+    return float(min(LONGEST, 3 * (settings.HEARTBEAT_SECONDS + settings.SNAPSHOT_SECONDS)))

@@ -16,7 +16,7 @@ Reason = Session.Reason
 
 
 def calling(collecting, settings, count, reason=Reason.NONE):
-    """A session that has just begun its last call, which lasts two minutes."""
+    """A session that has just begun its last call, which lasts a minute."""
     settings.SNAPSHOT_SECONDS = 40
     run = collecting.by_hand([FIRST], count)
     Session.objects.filter(pk=run.row.pk).update(reason=reason)
@@ -66,3 +66,5 @@ def test_whoever_waits_for_a_slot_does_not_wait_for_a_last_call(collecting, sett
 def test_it_lasts_until_front_ends_have_heard_of_it_and_devices_have_sent(settings):
     settings.HEARTBEAT_SECONDS, settings.SNAPSHOT_SECONDS = 2, 1
     assert last_call.seconds() == 9
+    settings.HEARTBEAT_SECONDS = 3600
+    assert last_call.seconds() == 60

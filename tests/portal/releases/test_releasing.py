@@ -231,10 +231,10 @@ def test_what_keeps_failing_is_tried_less_and_less_often(collecting, monkeypatch
 
 def test_no_pause_outlasts_the_keys_of_what_is_stored(collecting, monkeypatch, settings):
     """Civil time may be so quick that they die within a minute of machine time."""
-    settings.HEARTBEAT_SECONDS = 600
     big = collecting.start(*collecting.place())
     collecting.count(collecting.send(big, [FIRST], MAX))
     collecting.until(big.pk, "flushed")
+    settings.HEARTBEAT_SECONDS = 600
     collecting.go_to(DUE)
     half = (Partial.objects.get().expires_at - collecting.clock.now()) / 2
     assert half > timedelta(0)
