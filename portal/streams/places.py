@@ -4,13 +4,14 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, overload
 
 from portal.streams.folding import words
 from portal.streams.geography import Place
 from portal.streams.ordering import best_first
-from portal.streams.places_file import NAME_BITS, reading
+from portal.streams.places_file import NAME_BITS, Version, reading, version_of
 
 # More is no search: what lies behind is not looked at.
 MOST_CHARACTERS, MOST_WORDS = 200, 10
@@ -116,6 +117,14 @@ def region_countries(folder: Path) -> list[str]:
 
 def place_domains(folder: Path) -> tuple[str, str]:
     """The hashes of the two domains the file describes: regions and countries."""
+    try:
+        return _place_domains(folder, version_of(folder))
+    except OSError:
+        return _place_domains(folder, None)  # says what is wrong
+
+
+@lru_cache(maxsize=1)
+def _place_domains(folder: Path, version: Version | None) -> tuple[str, str]:
     with reading(folder) as database:
         regions, countries = database.execute("SELECT regions, countries FROM about").fetchone()
     return regions, countries

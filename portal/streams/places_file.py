@@ -6,6 +6,7 @@ full-text index, and the index takes them as they are, so that a search finds th
 every version of SQLite.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +22,8 @@ NAME = "places.sqlite"
 FORMAT = 1
 # A name's row id is its place's rank, shifted, plus its number among the place's names.
 NAME_BITS = 10
+
+Version = tuple[int, int, int]
 
 _SCHEMA = """
 CREATE TABLE about (credit TEXT NOT NULL, regions TEXT NOT NULL, countries TEXT NOT NULL);
@@ -60,6 +63,12 @@ def write(folder: Path, geography: Geography) -> Path:
         database.execute("COMMIT")
     temporary.replace(path)
     return path
+
+
+def version_of(folder: Path) -> Version:
+    """Another one for another file. Raises OSError where there is none."""
+    stat = os.stat(folder / NAME)
+    return stat.st_mtime_ns, stat.st_ino, stat.st_size
 
 
 @contextmanager
