@@ -62,6 +62,7 @@ $(VENV)/python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "mayfly: $(PYTHON) lacks the venv module. On Debian and Ubuntu: apt-get install python3-venv; then run make again." >&2; exit 2; }
 	@echo "mayfly: making $(VENV) with $(PYTHON)"
 	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip uninstall --quiet --yes setuptools 2>/dev/null # of Python 3.11: old, and not needed
 	@touch $@
 
 $(VENV)/installed: requirements.txt | $(VENV)/python

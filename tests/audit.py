@@ -4,47 +4,65 @@ Without an answer from the public lists nothing was checked, and that is said: s
 as a clean sheet.
 """
 
-import json
-import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
+
+import requests
+from pip_audit._audit import Auditor
+from pip_audit._dependency_source import PipSource
+from pip_audit._service import PyPIService, ServiceError
+
+Audited = tuple[Any, list[Any]]  # a package, and what is known of it
 
 UNCHECKED = (
     "mayfly: The lists of known faults cannot be reached from here, so nothing was checked. "
     "Run make audit where there is a network."
 )
-COMMAND = (
-    str(Path(sys.executable).with_name("pip-audit")),
-    "--local", "--progress-spinner", "off", "--format", "json", "--timeout", "10",
-)  # fmt: skip
 
 
 def main() -> int:
-    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
-    return told(done.stdout)
-
-
-def told(answer: str) -> int:
-    """Say what came of it: 0 if all is well, 1 if something is known, 2 if nobody knows."""
+    service = PyPIService(timeout=10)
+    service.session = Pages(service.session)
     try:
-        packages: list[dict[str, Any]] = json.loads(answer)["dependencies"]
-    except (ValueError, KeyError, TypeError):
-        print(UNCHECKED, file=sys.stderr)
-        return 2
-    checked = [one for one in packages if "version" in one]
+        return told(list(Auditor(service).audit(PipSource(local=True))))
+    except (ServiceError, requests.RequestException):
+        return told([])
+
+
+class Pages:
+    """What pip-audit asks for: the page of a version. An index that has none may still have the
+    project's page, which tells of the newest version alone: an answer for whoever has that."""
+
+    def __init__(self, session: requests.Session) -> None:
+        self._session = session
+
+    def get(self, url: str, timeout: float) -> requests.Response:
+        answer = self._session.get(url, timeout=timeout)
+        if answer.status_code != requests.codes.not_found:
+            return answer
+        project, version, _ = url.rsplit("/", 2)
+        newest = self._session.get(f"{project}/json", timeout=timeout)
+        tells = newest.ok and newest.json()["info"]["version"] == version
+        return newest if tells else answer
+
+
+def told(audited: Iterable[Audited]) -> int:
+    """Say what came of it: 0 if all is well, 1 if something is known, 2 if nobody knows."""
+    packages = sorted(audited, key=lambda one: one[0].canonical_name)
+    checked = [one for one in packages if not one[0].is_skipped()]
     if not checked:  # pip-audit skips what it cannot ask about, and calls that clean
         print(UNCHECKED, file=sys.stderr)
         return 2
-    lines = [_line(one, fault) for one in checked for fault in one.get("vulns", ())]
-    lines += [f"{one['name']} could not be checked." for one in packages if one not in checked]
+    lines = [_line(package, fault) for package, faults in checked for fault in faults]
+    lines += [f"{one.name} could not be checked." for one, _ in packages if one.is_skipped()]
     print("\n".join([*lines, f"mayfly: {len(checked)} of {len(packages)} packages checked."]))
     return 1 if lines else 0
 
 
-def _line(package: dict[str, Any], fault: dict[str, Any]) -> str:
-    mended = ", ".join(fault.get("fix_versions", ())) or "no version yet"
-    return f"{package['name']} {package['version']}: {fault['id']}, mended in {mended}."
+def _line(package: Any, fault: Any) -> str:
+    mended = ", ".join(map(str, fault.fix_versions)) or "no version yet"
+    return f"{package.name} {package.version}: {fault.id}, mended in {mended}."
 
 
 if __name__ == "__main__":

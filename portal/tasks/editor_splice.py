@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import yaml
@@ -33,7 +33,7 @@ class Splice:
         self._lines = [0]
         for line in self._text.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
-        self._root: yaml.MappingNode = yaml.compose(self._text, Loader=_LOADER)
+        self._root = cast(yaml.MappingNode, yaml.compose(self._text, Loader=_LOADER))
 
     def with_value(self, path: Path, value: Any) -> str:
         """The text with this value at the path; None takes the field out."""
