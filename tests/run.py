@@ -7,6 +7,7 @@ python -m tests.run [--size everyday|full] [--only parallel,browser,…] [pytest
 """
 
 import argparse
+import atexit
 import logging
 import os
 import shutil
@@ -21,6 +22,8 @@ from resource import struct_rusage
 from threading import Thread
 
 NO_TESTS = 5
+# A file system in memory, and how much of it has to be free for the files of tests.
+MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 # What is said in the first is heard at once. PostgreSQL's turn comes when browsers have theirs.
 LANES = (("parallel", "browser"), ("long", "postgresql"), ("solo",))
 COMPUTING = ("parallel", "postgresql")
@@ -60,6 +63,7 @@ def main() -> int:
                 complaints.extend(said)
 
     first, *others = LANES
+    keep_files_in_memory()
     with prepared_once():
         beside = [Thread(target=run, args=[lane], kwargs={"aloud": False}) for lane in others]
         for thread in beside:
@@ -135,6 +139,16 @@ def waited(pid: int, output: int, *, aloud: bool) -> tuple[bytes, int, struct_ru
         if aloud:
             os.write(1, piece)
     return said, status, used
+
+
+def keep_files_in_memory() -> None:
+    """Hundreds of databases are copied, and thrown away: on no disk, where there is the memory."""
+    is_large = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH
+    folder = tempfile.mkdtemp(prefix="mt-", dir=MEMORY if is_large else None)
+    Path(folder).chmod(0o711)  # PostgreSQL runs as somebody else where we are root
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    # After whatever others do at the end.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 @contextmanager
