@@ -3,6 +3,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 VENV ?= .venv
 PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 PORT ?= 8000
 SIZE ?= everyday
 APT := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends fonts-dejavu-core
@@ -21,10 +22,10 @@ run: setup ## set up what is missing, then run the whole system (PORT=8000)
 
 setup: $(VENV)/installed ## the virtual environment with what the system runs on
 
-test: $(VENV)/installed-tests browser ## set up what is missing, then every test
+test: ready ## set up what is missing, then every test
 	@$(PY) -m tests.run --size $(SIZE)
 
-deep: $(VENV)/installed-tests browser ## the same tests at full size
+deep: ready ## the same tests at full size
 	@$(PY) -m tests.run --size full
 
 bench: $(VENV)/installed-tests ## measure: one JSON line a figure, ours beside a peer
@@ -36,7 +37,7 @@ faults: $(VENV)/installed-tests ## kill, freeze and starve a running system, and
 soak: setup ## a year of work with 5,000 phones, and a table of what must be zero
 	@$(PY) manage.py simulate --scenario soak --devices 5000 --weeks 52
 
-screenshots: $(VENV)/installed-tests browser ## take the README's pictures again (about five minutes)
+screenshots: ready ## take the README's pictures again (about five minutes)
 	@$(PY) -m tests.screenshots
 
 lint: $(VENV)/installed-tests ## ruff, bandit, mypy, import ladder, migrations
@@ -65,15 +66,24 @@ $(VENV)/python:
 	@$(PY) -m pip uninstall --quiet --yes setuptools 2>/dev/null # of Python 3.11: old, and not needed
 	@touch $@
 
+# Today's pip takes half of the time; what is never imported need not be compiled.
+define install
+	@$(PIP) "$$(sed -n 's/^\(pip==[^ ]*\).*/\1/p' requirements.txt)" && $(PIP) --no-compile -r $(1) || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+endef
+
 $(VENV)/installed: requirements.txt | $(VENV)/python
 	@echo "mayfly: installing packages (a minute or two the first time)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+	$(call install,requirements.txt)
 	@touch $@
 
 $(VENV)/installed-tests: requirements.txt tests/requirements.txt | $(VENV)/python
 	@echo "mayfly: installing packages for tests (a minute or two the first time)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+	$(call install,tests/requirements.txt)
 	@touch $(VENV)/installed $@
+
+# Both at once: one loads from the network while the other unpacks.
+ready:
+	@$(MAKE) --no-print-directory -j2 $(VENV)/installed-tests browser
 
 # Chromium through apt where that can be had (its headless shell, where the distribution has one);
 # without it the browser tests skip with a sentence, except in CI, where they must run.
@@ -83,4 +93,4 @@ browser:
 	&& { $(APT) chromium-headless-shell >/dev/null 2>&1 || $(APT) chromium >/dev/null; }; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
-.PHONY: run setup test deep bench faults soak screenshots lint audit clean help browser
+.PHONY: run setup test deep bench faults soak screenshots lint audit clean help ready browser
