@@ -82,7 +82,7 @@ $(VENV)/installed-tests: requirements.txt tests/requirements.txt | $(VENV)/pytho
 	@touch $(VENV)/installed $@
 
 # Both at once: one loads from the network while the other unpacks.
-ready:
+ready: ## what tests need: their packages, and a browser
 	@$(MAKE) --no-print-directory -j2 $(VENV)/installed-tests browser
 
 # Chromium through apt where that can be had (its headless shell, where the distribution has one);
