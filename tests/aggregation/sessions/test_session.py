@@ -75,7 +75,8 @@ def test_an_id_has_one_spelling() -> None:
 def test_garbage_under_an_id_does_not_spend_it() -> None:
     room = Room()
     update, sealed = room.update({WEEK: {3: [1, 0]}})
-    taken = room.session.take([(update, sealed[:-1] + b"?"), (update, b""), (update, sealed)])
+    spoiled = sealed[:-1] + bytes([sealed[-1] ^ 1])
+    taken = room.session.take([(update, spoiled), (update, b""), (update, sealed)])
     assert (taken.accepted, taken.counts) == (1, {Reason.CANNOT_OPEN: 2})
 
 
