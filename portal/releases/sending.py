@@ -7,7 +7,8 @@ person, or for guests one address, has a quarter of them, so that nobody can tak
 import threading
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from typing import Self
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -19,28 +20,36 @@ _taken: Counter[str] = Counter()
 _lock = threading.Lock()
 
 
-def sent(source: Iterator[bytes], request: HttpRequest) -> AsyncIterator[bytes]:
-    """The parts of an export, made in a thread: the event loop belongs to all requests."""
-    return _parts(source, _Place(_who(request)))
+class Sending:
+    """The parts of an export, made in a thread: the event loop belongs to all requests.
 
+    Its place is left after the last part, after a part that failed, and when the answer is closed,
+    read or not. An answer that nobody closes, as its request was given up before it had one, leaves
+    its place when Python drops it.
+    """
 
-class _Place:
-    """One of the places, until it is left: at the end, or when nobody waits for it any longer."""
-
-    def __init__(self, who: str) -> None:
+    def __init__(self, source: Iterator[bytes], request: HttpRequest) -> None:
+        who = _who(request)
         _take(who)
-        self.leave = weakref.finalize(self, _leave, who)
+        self._source = source
+        self.close = weakref.finalize(self, _leave, who)
 
+    def __aiter__(self) -> Self:
+        return self
 
-async def _parts(source: Iterator[bytes], place: _Place) -> AsyncIterator[bytes]:
-    def following() -> bytes | None:
-        return next(source, None)
+    async def __anext__(self) -> bytes:
+        try:
+            chunk = await sync_to_async(self._following)()
+        except BaseException:
+            self.close()
+            raise
+        if chunk is None:
+            self.close()
+            raise StopAsyncIteration
+        return chunk
 
-    try:
-        while (chunk := await sync_to_async(following)()) is not None:
-            yield chunk
-    finally:
-        place.leave()
+    def _following(self) -> bytes | None:
+        return next(self._source, None)
 
 
 def _take(who: str) -> None:

@@ -21,7 +21,7 @@ from portal.releases.models import Release
 from portal.releases.opening import NotYet, OpenTable, open_table, opened
 from portal.releases.parquet import as_parquet
 from portal.releases.rendering import CARD, MANIFEST, SIGNATURE
-from portal.releases.sending import sent
+from portal.releases.sending import Sending
 from portal.releases.signing import release_public_keys
 from portal.releases.visiting import guests_welcome
 from portal.streams.gazetteer import edition
@@ -102,7 +102,7 @@ def _export(request: HttpRequest, table: OpenTable, asked: Filter, name: str) ->
     unchanged = get_conditional_response(request, etag=tag)
     if unchanged is not None:
         return unchanged
-    parts = sent(_source(table, asked, make), request)
+    parts = Sending(_source(table, asked, make), request)
     response = _named(StreamingHttpResponse(parts, content_type=media), name)
     response["ETag"] = tag
     patch_cache_control(response, private=True, no_cache=True)
