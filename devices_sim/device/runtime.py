@@ -37,6 +37,7 @@ from devices_sim.device.wake_up import (
     Deadline,
     NotSaved,
     OutOfTime,
+    Settled,
     WakeUp,
 )
 
@@ -144,9 +145,7 @@ class Call:
             settling.settle(self.state, pending, step, now=self.now)
             if step.again:
                 self.state.hint = None  # given to a phone that had nothing more to send
-            self.did.counted += len(step.counted)
-            self.did.again += len(step.again)
-            self.did.given_up += len(step.given_up)
+            self.did.settled.append(Settled(pending.task, pending.update, step))
 
     async def _send(self, pending: Pending) -> Answer:
         """The one place where an update leaves: after all that remembers it is saved."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from devices_sim.device.api_client import Meter
+from devices_sim.device.once_only import Settle
 
 # The paper's limit: a phone is kept awake no longer.
 MAX_SECONDS: Final = 60.0
@@ -32,6 +33,15 @@ class Sent:
     update: str
 
 
+@dataclass(frozen=True)
+class Settled:
+    """An update whose fate was decided, sent at this wake-up or an earlier one."""
+
+    task: str
+    update: str
+    outcome: Settle
+
+
 @dataclass
 class WakeUp:
     """What it did, in counts and in sentences."""
@@ -40,12 +50,9 @@ class WakeUp:
     stopped: str = ""
     said: list[str] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
-    # Windows that the server says are counted, that are not known to be and may be sent again,
-    # whose release began before anything was known, and that are given up for another reason.
-    counted: int = 0
-    again: int = 0
+    settled: list[Settled] = field(default_factory=list)
+    # Windows whose release began before anything was known of them.
     released: int = 0
-    given_up: int = 0
     # One sentence each, as in the log.
     refusals: list[str] = field(default_factory=list)
     turned_away: int = 0
@@ -57,6 +64,21 @@ class WakeUp:
     kept: int = 0
     # Whether the server was asked what there is to do.
     checked_in: bool = False
+
+    @property
+    def counted(self) -> int:
+        """Windows that the server says are counted."""
+        return sum(len(each.outcome.counted) for each in self.settled)
+
+    @property
+    def again(self) -> int:
+        """Windows that are not known to be counted, and may be sent again."""
+        return sum(len(each.outcome.again) for each in self.settled)
+
+    @property
+    def given_up(self) -> int:
+        """Windows of which nobody can say any more whether they are counted."""
+        return sum(len(each.outcome.given_up) for each in self.settled)
 
     @property
     def refused(self) -> int:

@@ -27,6 +27,9 @@ class WindowResult:
     counted: int
     double: int
     lost: int
+    forgotten: int
+    # The last that phones have heard of what is lost, in sentences.
+    last_words: dict[str, int]
     strange: int
     errors: list[Error]
 
@@ -40,6 +43,8 @@ class WindowResult:
             counted=found.counted,
             double=found.double,
             lost=found.lost,
+            forgotten=found.forgotten,
+            last_words={word.sentence: n for word, n in sorted(found.last_words.items())},
             strange=found.strange,
             errors=errors,
         )
@@ -82,6 +87,9 @@ class Result:
             found.append("DOUBLE COUNTS: the once-only rule is broken, and no release above holds.")
         for window in self.windows:
             name = f"{window.task} {window.window}"
+            if window.forgotten:
+                found.append(f"{name}: {window.forgotten:,} phones were told that they count, and "
+                             "do not.")  # fmt: skip
             if window.strange and not self.report.bad:
                 found.append(f"{name}: {window.strange:,} updates are counted that nobody sent.")
             if window.sent and not window.counted:

@@ -133,6 +133,8 @@ class SoakResult:
             f"{sum(w.lost for w in windows):,} phones' are lost"
         )
         yield Check("double counts", sum(w.double for w in windows), why)
+        why = "each has its reason, below"
+        yield Check("parts said to be counted, and lost", sum(w.forgotten for w in windows), why)
         blind = [f"{w.task} {w.window} of {w.sent:,}" for w in windows if w.sent and not w.counted]
         why = ", ".join(blind) or "double counts would not be"
         yield Check("releases of which nothing is seen to count", len(blind), why)
@@ -188,7 +190,15 @@ class SoakResult:
         yield from (f"  {act}: {said}" for act, said in self.diary.refused)
         yield "refused by the server, by reason:"
         yield from (f"  {n:>6,}  {why}" for why, n in sorted(self.refused.items()))
+        yield "lost, by the last word that the phone had:"
+        yield from (f"  {n:>6,}  {why}" for why, n in sorted(self._last_words().items()))
         yield from sizes_of(self.diary.sizes)
+
+    def _last_words(self) -> Counter[str]:
+        found = Counter[str]()
+        for window in self.windows:
+            found.update(window.last_words)
+        return found
 
     def json(self) -> str:
         return json.dumps(self._document(), indent=2, ensure_ascii=False)
@@ -209,6 +219,7 @@ class SoakResult:
             ],
             "windows_skipped": dict(self.facts["skipped"]),
             "refused_by_the_server": dict(self.refused),
+            "lost_by_last_word": dict(self._last_words()),
             "bad_updates_sent": dict(self.report.bad),
             "facts": dict(self.facts),
             "growth": growth(self.diary.sizes),

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 
 from devices_sim.device.conditions import Conditions
-from devices_sim.device.wake_up import WakeUp
+from devices_sim.device.wake_up import Settled, WakeUp
 from devices_sim.fleet.driver import Driver, Parts
 from devices_sim.fleet.lives import Life
 from devices_sim.fleet.source import WEEK, MadeUp, Moment
@@ -55,16 +55,23 @@ class SteppedFleet(Driver):
 
     def noticed(self, number: int, did: WakeUp, now: float) -> None:
         week, hours = self._week(now), (now - self._first_asked(number, now)) / _HOUR
+        new = {sent.update for sent in did.sent}
+        self._heard(number, [known for known in did.settled if known.update not in new])
         for sent in did.sent:
             for window in sent.windows:
                 key = (sent.task, window)
                 self.ledger.note(key, phone=number, update=sent.update, hours=hours)
+        self._heard(number, [known for known in did.settled if known.update in new])
         if did.sent:
             before = self._sent.get(number, (week, 0))
             times = before[1] if before[0] == week else 0
             self._sent[number] = (week, times + len(did.sent))
         if did.not_before > -math.inf:
             self._hints[number] = did.not_before - self.source.unusual(number).clock_error
+
+    def _heard(self, number: int, settled: Iterable[Settled]) -> None:
+        for known in settled:
+            self.ledger.heard(known.task, known.outcome, phone=number)
 
     def _rest(
         self, number: int, life: Life, did: WakeUp, conditions: Conditions, now: float

@@ -16,6 +16,7 @@ import pytest
 
 from aggregation.errors import Problem
 from aggregation.protocol.windows import Unit, Window
+from devices_sim.device.once_only import Settle
 from devices_sim.fleet.report import Report
 from devices_sim.simulation.ledger import Ledger, verdict
 from devices_sim.simulation.result import WindowResult
@@ -105,13 +106,15 @@ def result(**changes: Any) -> SoakResult:
     )  # fmt: skip
 
 
-def counted(*ids: int, copies: int = 1) -> WindowResult:
-    """Phones 0 and 1 sent the ids 10 and 11."""
+def counted(*ids: int, told: int = 1) -> WindowResult:
+    """Phones 0 and 1 sent the ids 10 and 11, and one of them was told that it is counted."""
     ledger, key = Ledger(), ("soak-split", "2026-11-16")
     for phone in (0, 1):
         ledger.note(key, phone=phone, update=f"{10 + phone:016x}", hours=1.0)
-    told = b"".join(each.to_bytes(8, "big") for each in ids) * copies
-    return WindowResult.of(*key, verdict(ledger.of(key), told, phones=3), [])
+    if ids:
+        ledger.heard(key[0], Settle(counted=(key[1],)), phone=told)
+    in_sum = b"".join(each.to_bytes(8, "big") for each in ids)
+    return WindowResult.of(*key, verdict(ledger.of(key), in_sum, phones=3), [])
 
 
 REFUSED = Act(MONDAY, What.START, "soak-greedy", "1", is_refused=True)
@@ -134,6 +137,9 @@ def test_all_is_well() -> None:
     )
     assert fine.failures() == []
     assert SAID in "\n".join(fine.lines())
+    lost = result(windows=[counted(11)])
+    assert lost.failures() == []
+    assert "       1  no word of it came" in "\n".join(lost.lines())
     assert json.loads(fine.json())["failures"] == []
 
 
@@ -151,6 +157,7 @@ def test_all_is_well() -> None:
         (result(facts={"chain": {"entries": 9, "problem": "Entry 3 is missing."}}), "audit chain"),
         (result(facts={"signed": {"checks": 5, "failed": 1}}), "checks of releases"),
         (result(windows=[counted(10, 10, 11)]), "double counts"),
+        (result(windows=[counted(11, told=0)]), "said to be counted, and lost"),
         (result(windows=[counted()]), "seen to count"),
         (result(windows=[counted(10, 11, 99)]), "hostile parts"),
         (result(report=Report(bad=Counter(bad_token=3))), "never refused"),

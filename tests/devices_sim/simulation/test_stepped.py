@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
 from aggregation.clock import ManualClock
 from devices_sim.fleet.driver import Parts
-from devices_sim.simulation.ledger import Sendings, verdict
+from devices_sim.simulation.ledger import Sendings, Word, verdict
 from devices_sim.simulation.stepped import SteppedFleet, is_good
 from tests.aggregation.ondevice.examples import client_task
 from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, real_catalog, world
@@ -19,8 +20,8 @@ from tests.devices_sim.peer_api import DirectApi
 START, HOUR, PHONES = MONDAY - 3600, 3600, 60
 
 
-def lived(**scenario: Any) -> tuple[SteppedFleet, Peer]:
-    """Two weeks, hour by hour, with a peer that counts everything at the end."""
+def lived(*, hours_of_sessions: float = math.inf, **scenario: Any) -> tuple[SteppedFleet, Peer]:
+    """Two weeks, hour by hour, with a peer that counts everything at the end, or every so often."""
     clock = ManualClock(datetime.fromtimestamp(START, UTC))
     peer = Peer(clock)
     peer.hint = (6 * HOUR, 12 * HOUR)
@@ -34,6 +35,8 @@ def lived(**scenario: Any) -> tuple[SteppedFleet, Peer]:
             clock.set(datetime.fromtimestamp(moment, UTC))
             await fleet.catch_up()
             assert fleet.next_due > moment
+            if (moment - START) % (hours_of_sessions * HOUR) == 0:
+                peer.flush_all()
 
     asyncio.run(live())
     clock.set(WEEK.end + timedelta(days=1))
@@ -56,6 +59,18 @@ def test_it_works() -> None:
     assert PHONES / 2 < found.phones == found.sent == found.counted
     assert (found.double, found.lost, found.strange) == (0, 0, 0)
     assert ((sent(fleet).hours >= 0) & (sent(fleet).hours < 7 * 24)).all()
+
+
+def test_what_phones_hear_is_noted() -> None:
+    """Half of what the peer counts is taken back behind the phones' backs."""
+    fleet, peer = lived(hours_of_sessions=24)
+    told = sent(fleet).words
+    assert set(told.word.tolist()) == {Word.SENT, Word.COUNTED}
+    kept = counted(peer)[: 8 * (len(counted(peer)) // 16)]
+    found = verdict(sent(fleet), kept, phones=PHONES)
+    assert found.lost == found.phones - len(kept) // 8
+    assert found.forgotten == found.last_words[Word.COUNTED] > 0
+    assert found.last_words.total() == found.lost
 
 
 def test_phones_that_forget_are_counted_twice_and_it_shows() -> None:
