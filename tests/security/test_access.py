@@ -81,12 +81,13 @@ def _kinds(route: Route) -> list[tuple[str, str]]:
 
 
 def outcome(world: World, who: str, verb: str, address: str, body: Any) -> str:
-    """Nothing that is asked here stays done. Closed before it is undone, an answer leaves the
-    connection open: a new one would take longer than most answers."""
+    """Nothing that is asked here stays done. An export is not read, and leaves its place; closing
+    any other would close the connection, too, and a new one takes longer than most answers."""
     with transaction.atomic():
         answer = ask(world, who, verb, address, body)
-        answer.close()
         transaction.set_rollback(True)
+    if answer.streaming:
+        answer.close()
     return _word(answer)
 
 
