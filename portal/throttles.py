@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
+from portal.addresses import address_of
 from portal.forgiving_cache import ForgivingCache
 
 __all__ = ["ForgivingCache", "PersonThrottle", "seconds_to_wait"]
@@ -72,7 +73,7 @@ def _caller(request: Request) -> tuple[str, str]:
         return "person", f"token-{request.auth.pk}"
     if request.user and request.user.is_authenticated:
         return "person", f"person-{request.user.pk}"
-    return "anonymous", f"address-{request.META.get('REMOTE_ADDR', '')}"
+    return "anonymous", f"address-{address_of(request)}"
 
 
 def _count(key: str, *, lasts: int) -> None:

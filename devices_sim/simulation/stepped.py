@@ -62,10 +62,12 @@ class SteppedFleet(Driver):
                 key = (sent.task, window)
                 self.ledger.note(key, phone=number, update=sent.update, hours=hours)
         self._heard(number, [known for known in did.settled if known.update in new])
-        if did.sent:
+        if did.sent or did.settled:
             before = self._sent.get(number, (week, 0))
             times = before[1] if before[0] == week else 0
-            self._sent[number] = (week, times + len(did.sent))
+            # What has to be sent again is not sent.
+            back = sum(bool(known.outcome.again) for known in did.settled)
+            self._sent[number] = (week, max(0, times + len(did.sent) - back))
         if did.not_before > -math.inf:
             self._hints[number] = did.not_before - self.source.unusual(number).clock_error
 

@@ -9,7 +9,8 @@ from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
 from portal.accounts.models import LoginFailure, Person
-from portal.accounts.sign_in import address_of, admit, forgive
+from portal.accounts.sign_in import admit, forgive
+from portal.addresses import address_of
 from portal.audit.services import Change, record
 from portal.clock import civil_clock
 

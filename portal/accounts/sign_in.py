@@ -8,11 +8,9 @@ for names that exist and names that do not alike. Machine time.
 
 import math
 from datetime import datetime, timedelta
-from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
 from aggregation.errors import Problem
@@ -59,19 +57,6 @@ def forget_old_failures(*, now: datetime) -> int:
     """Delete what no longer counts."""
     deleted, _ = LoginFailure.objects.filter(at__lte=now - WINDOW).delete()
     return deleted
-
-
-def address_of(request: HttpRequest | None) -> str:
-    """Where a request came from; for IPv6 the /64 network, since one household has all of it."""
-    given = str(request.META.get("REMOTE_ADDR", "")) if request else ""
-    try:
-        found = ip_address(given)
-    except ValueError:
-        return given
-    if isinstance(found, IPv6Address):
-        mapped = found.ipv4_mapped
-        return str(mapped or IPv6Network((int(found) >> 64 << 64, 64)))
-    return str(found)
 
 
 def _one_at_a_time() -> None:

@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 
 import redis
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
 from aggregation.clock import Clock
 from aggregation.core.checks import Params
@@ -145,18 +145,27 @@ def _refuse_early(window: TaskWindow, clock: Clock) -> None:
 def _await_sessions(
     row: Session, keys: SessionKeys, collector: Collector, *, deadline: float
 ) -> None:
-    """Take over what is handed over, until nobody holds the window and nothing is on its way."""
+    """Take over what is handed over, until nobody holds the window and nothing is on its way.
+
+    A Valkey or a database that is away is waited for: what was taken over is in this memory alone,
+    and if it were given up, sums would be lost that were too small to be stored, and no others.
+    """
 
     def take(from_session: str, window_id: str, state: bytes) -> None:
         collector.take_over(state, from_session=from_session)
 
     assert row.collects is not None  # noqa: S101 - it is a collector
     while True:
-        # In this order: who has no hold any more has committed its hand-over.
-        held = holders(row.collects).exists()
-        handing_over.receive(row, keys, take)
-        if not held and handing_over.is_all_here(row):
-            return
+        try:
+            # In this order: who has no hold any more has committed its hand-over.
+            held = holders(row.collects).exists()
+            handing_over.receive(row, keys, take)
+            if not held and handing_over.is_all_here(row):
+                return
+        except (OperationalError, InterfaceError):
+            connection.close()
+        except redis.RedisError:
+            pass
         if time.monotonic() >= deadline:
             raise Problem(
                 f"The sessions that hold {row.collects} did not end in time.",

@@ -102,9 +102,11 @@ def settle(
 def use_up(*, streams: Sequence[str], mondays: Sequence[date], clock: Clock) -> int:
     """Spend what is left of these weeks; says of how many there was something left.
 
-    For weeks of which nobody knows what they have cost: after a backup was put back.
+    For weeks of which nobody knows what they have cost: after a backup was put back. By the cap
+    that holds now, which the backup may not know of; and later caps do not open them again.
     """
     with _Weeks([(stream, monday) for monday in mondays for stream in streams], _none()) as weeks:
+        weeks.follow_settings(clock)
         found = weeks.charges_of_the_rest(FORGOTTEN)
         Charge.objects.bulk_create(found)
         Charge.objects.filter(task=FORGOTTEN, state=Charge.State.RESERVED).update(
@@ -136,10 +138,14 @@ class _Weeks:
         """The locks last until the transaction ends."""
 
     def follow_settings(self, clock: Clock) -> None:
-        """A cap changed in the settings holds from now on, but never below what is taken."""
+        """A cap changed in the settings holds from now on, but never below what is taken. A week
+        of which nobody knows what it has cost has nothing left, whatever the cap."""
+        forgotten = Charge.objects.filter(task=FORGOTTEN, week__in=self._weeks)
+        closed = set(forgotten.values_list("week_id", flat=True))
         for week in self._weeks:
             week.refresh_from_db()
-            cap = max(settings.WEEKLY_EPSILON, week.reserved + week.spent)
+            taken = week.reserved + week.spent
+            cap = taken if week.pk in closed else max(settings.WEEKLY_EPSILON, taken)
             if cap != week.cap:
                 week.cap = cap
                 week.save(update_fields=["cap"])

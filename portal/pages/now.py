@@ -6,7 +6,7 @@ from datetime import datetime
 from aggregation.clock import Clock, SimulatedClock
 from aggregation.pace import real_seconds
 from portal.accounts.models import Person
-from portal.collection.coarse import coarse
+from portal.collection.coarse import SMALLEST, coarse
 from portal.collection.models import ActiveDevices
 from portal.releases.models import Release
 from portal.releases.selectors import releases_for
@@ -35,7 +35,7 @@ def now(viewer: Person, *, clock: Clock) -> Now:
     at = clock.now()
     coming = TaskWindow.objects.filter(state__in=_TO_COME).select_related("task")
     first = coming.order_by("due_at", "task__name").first()
-    active = [row.count for row in ActiveDevices.objects.all() if row.count]
+    active = [row.count for row in ActiveDevices.objects.all()]
     return Now(
         at=at,
         is_simulated=isinstance(clock, SimulatedClock),
@@ -44,7 +44,7 @@ def now(viewer: Person, *, clock: Clock) -> Now:
         seconds=_seconds(clock, at, first.due_at) if first else None,
         latest=releases_for(viewer).first(),
         devices=coarse(sum(active)),
-        populations=len(active),
+        populations=sum(count >= SMALLEST for count in active),
     )
 
 

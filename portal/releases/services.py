@@ -10,6 +10,11 @@ If it commits, the window is never due again; the database refuses a second rele
 commit that fails is tried again with the same numbers, once the row says that it did not happen. So
 each window has at most one output that anybody can ever have seen, and exactly one debit with it.
 
+One exception, for who reads the database's disk: PostgreSQL writes a row to its log and its tables
+before it commits, and what is rolled back stays there for a while. The release is therefore written
+after all that could refuse it. Should the rest fail all the same, an attempt's noised numbers are
+on that disk, and the next attempt's noise is another.
+
 Whether a window is released depends on the clock and on the approval, never on how many devices
 contributed: a window without any is released like every other.
 """
@@ -156,12 +161,14 @@ def _commit(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: C
             card=text,
             signature=signature,
         )
-        release.save(force_insert=True)
-        passed("stored")
         _spend(window, clock=clock)
         passed("spent")
         settle(gathered, clock=clock)
         passed("settled")
+        # After all that may refuse: a database writes a row to its log before it commits, and what
+        # is rolled back stays there, with noise that the next attempt's would be averaged with.
+        release.save(force_insert=True)
+        passed("stored")
         move(window, to=TaskWindow.State.RELEASED, clock=clock)
         Receipts.objects.filter(window=window).delete()
         attempts.forget(window=window)

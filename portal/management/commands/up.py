@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 from ipaddress import ip_address
 from typing import Any
@@ -22,6 +23,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         signal.signal(signal.SIGINT, _leave_at_once)
         os.umask(0o077)  # what is made from here on is for this user alone
+        # Nor does anything that is in memory go to a file when a process of it crashes.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         lock = preflight.lock_data_folder(settings.DATA)
         preflight.check_port(settings.BIND, settings.PORT)
         preflight.check_keys()

@@ -2,8 +2,9 @@
 
 From the sums alone nobody can tell that from people who travel differently. What there is to tell
 it by is the count of contributions beside each release, with two digits, for the whole task and not
-for single places. It carries no noise and no ε covers it, so it is shown to people with a role, as
-all such counts are, and never to guests: what is public stays within what the card guarantees.
+for single places. It carries no noise and no ε covers it, and whoever can send updates of their own
+can move it to where its digits change. So it is shown to operators alone: what others see stays
+within what the card guarantees.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from portal.releases.models import Release
 
 # The same for everybody; what follows it depends on who may see counts, and on how many there are.
 WHO = "A change can be one of travel, or of who takes part."
-FOR_GUESTS = (
-    f"{WHO} How many phones did is told to people with a role only: no noise covers such counts."
-)
+FOR_OTHERS = f"{WHO} How many phones did is told to operators only: no noise covers such counts."
 TOO_FEW = (
     f"{WHO} How many phones did is not told: in one of the two windows they were fewer than 1,000, "
     "or were not counted."
@@ -35,7 +34,7 @@ def took_part(
     if earlier is None:
         return ""
     if not _may_see(viewer):
-        return FOR_GUESTS
+        return FOR_OTHERS
     counts = _counts(release, earlier)
     if counts is None:
         return TOO_FEW
@@ -65,4 +64,4 @@ def _counts(release: Release, earlier: Release) -> tuple[int, int] | None:
 
 
 def _may_see(viewer: Viewer) -> bool:
-    return isinstance(viewer, Person) and viewer.has_role(*Role)
+    return isinstance(viewer, Person) and viewer.has_role(Role.OPERATOR)

@@ -20,13 +20,23 @@ from tests.devices_sim.peer_api import DirectApi
 START, HOUR, PHONES = MONDAY - 3600, 3600, 60
 
 
-def lived(*, hours_of_sessions: float = math.inf, **scenario: Any) -> tuple[SteppedFleet, Peer]:
-    """Two weeks, hour by hour, with a peer that counts everything at the end, or every so often."""
+def lived(
+    *, hours_of_sessions: float = math.inf, too_late: float = 0.0, **scenario: Any
+) -> tuple[SteppedFleet, Peer]:
+    """Two weeks, hour by hour, with a peer that counts everything at the end, or every so often.
+    So large a share of uploads comes when its session has just ended."""
+    lot = Random(2)
+
+    def end_sessions(number: int, call: str) -> str:
+        if call == "upload" and lot.random() < too_late:
+            peer.flush_all()
+        return ""
+
     clock = ManualClock(datetime.fromtimestamp(START, UTC))
     peer = Peer(clock)
     peer.hint = (6 * HOUR, 12 * HOUR)
     peer.add("trips", client_task(real_catalog()), approved_at=WEEK.start - timedelta(days=1))
-    parts = Parts(real_catalog(), peer.pins, DirectApi(peer), clock, Random(1))
+    parts = Parts(real_catalog(), peer.pins, DirectApi(peer, end_sessions), clock, Random(1))
     people = world("demo", **{"phones": PHONES, "most_wake_ups": 0, "unusual": {}, **scenario})
     fleet = SteppedFleet(people, parts, start=START, numbers=range(PHONES), tasks=1)
 
@@ -71,6 +81,16 @@ def test_what_phones_hear_is_noted() -> None:
     assert found.lost == found.phones - len(kept) // 8
     assert found.forgotten == found.last_words[Word.COUNTED] > 0
     assert found.last_words.total() == found.lost
+
+
+def test_who_comes_too_late_sends_again_in_the_same_week() -> None:
+    """Not at its last moment alone, after which there would be no other."""
+    fleet, peer = lived(too_late=0.5)
+    found = verdict(sent(fleet), counted(peer), phones=PHONES)
+    assert found.sent > 1.5 * found.phones
+    # Who has but a few good moments in a week may be too late at each of them.
+    assert found.lost < found.phones / 10
+    assert found.double == 0
 
 
 def test_phones_that_forget_are_counted_twice_and_it_shows() -> None:

@@ -3,7 +3,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
-from django.test import RequestFactory
 
 from portal.accounts.backends import ThrottledBackend
 from portal.accounts.jobs import forget_old_login_failures
@@ -13,7 +12,6 @@ from portal.accounts.sign_in import (
     NAME_LIMIT,
     WINDOW,
     TooManyFailures,
-    address_of,
     admit,
     forget_old_failures,
     forgive,
@@ -118,21 +116,6 @@ def test_the_job_forgets_them_by_the_machines_time():
     admit(name="ada", address="", now=datetime.now(UTC))
     forget_old_login_failures()
     assert LoginFailure.objects.count() == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "counted"),
-    [
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("", ""),
-        ("a unix socket", "a unix socket"),
-    ],
-)
-def test_a_household_counts_as_one_address(given, counted):
-    assert address_of(RequestFactory(REMOTE_ADDR=given).get("/")) == counted
 
 
 @pytest.mark.databases

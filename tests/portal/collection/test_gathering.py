@@ -1,17 +1,20 @@
 """Gathering a closing window: everything once, by one collector, and nothing afterwards."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.db import transaction
 
 from aggregation.errors import Problem
 from portal.audit.services import move
-from portal.collection import erasing, gathering
+from portal.collection import erasing, gathering, live
 from portal.collection.flushing import flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import Hold, Partial, Receipts, Session
 from portal.collection.selectors import open_windows
 from portal.problems import Conflict
 from portal.tasks.models import TaskWindow
+from portal.valkey import queue_client
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, MIN, gathered_sum
 
@@ -130,6 +133,33 @@ def test_it_waits_for_whoever_holds_the_window(collecting):
     # It never says that it is alive: the controller buries it, and nobody is waited for.
     eventually(lambda: is_buried(collecting, zombie))
     assert gathered_sum(collecting, FIRST).contributions == 0
+
+
+def test_it_waits_for_a_valkey_that_is_not_well(collecting, parts):
+    """What it has taken over is nowhere else: a second collector would be without it."""
+    holder = collecting.by_hand([FIRST], MIN)
+    collecting.go_to(DUE)
+    collector, before = Session.objects.filter(collects__window=FIRST), errors()
+
+    def trouble() -> None:
+        with parts():
+            eventually(collector.exists)
+            handed_over = live.key(collector.get().pk, "handovers")
+            queue_client().set(handed_over, "no list")
+            eventually(lambda: errors() > before + 1)
+            queue_client().delete(handed_over)
+            eventually(lambda: is_buried(collecting, holder))
+
+    with ThreadPoolExecutor() as beside:
+        done = beside.submit(trouble)
+        assert gathered_sum(collecting, FIRST).contributions == 0
+        done.result()
+    assert collector.get().state == "flushed"
+
+
+def errors() -> int:
+    """Answers with an error that Valkey gave so far."""
+    return int(queue_client().info("stats")["total_error_replies"])
 
 
 def is_buried(collecting, run):

@@ -70,6 +70,24 @@ def test_all_is_reserved_or_nothing(reserve):
     assert list(Charge.objects.values_list("task", flat=True)) == ["big"]
 
 
+def test_a_forgotten_week_stays_used_up_whatever_the_cap(reserve, clock, settings):
+    """A backup from before the cap was raised knows the old one; more may have been spent."""
+    reserve("daily", windows("2026-11-23"), 100)
+    settings.WEEKLY_EPSILON = 800
+    forgotten = {"streams": ["trips"], "mondays": [date(2026, 11, 23)], "clock": clock}
+    assert services.use_up(**forgotten) == 1
+    week = Week.objects.get()
+    assert (week.reserved, week.spent, week.left) == (100, 700, 0)
+    for cap in (800, 1200):
+        settings.WEEKLY_EPSILON = cap
+        with pytest.raises(services.NotEnough):
+            reserve("late", windows("2026-11-24"), 1)
+        assert services.use_up(**forgotten) == 0
+    services.free(task="daily", windows=windows("2026-11-23"), clock=clock)
+    with pytest.raises(services.NotEnough):
+        reserve("late", windows("2026-11-24"), 1)
+
+
 def test_a_window_that_has_begun_is_neither_reserved_nor_freed(reserve, clock):
     with pytest.raises(Conflict, match="has begun"):
         reserve("daily", windows("2026-11-16"), 10)

@@ -26,6 +26,19 @@ def test_devices_are_counted_in_two_digits(signed_in: Callable[..., Client]) -> 
     assert "No task is running." in text
 
 
+def test_a_first_device_is_not_told(signed_in: Callable[..., Client]) -> None:
+    """Nor the first of a population: as few as one would be told exactly."""
+    person, said = signed_in("consumer"), []
+    for name, count in (("XA", 0), ("XB", 1), ("XC", 999)):
+        population = Population.objects.create(name=name, created_at=MONDAY)
+        ActiveDevices.objects.create(population=population, count=count)
+        text = " ".join(person.get("/now").content.decode().split())
+        said.append(text.partition("<dt>Devices</dt>")[2])
+    assert said[0] == said[1]
+    assert "population" not in said[0]
+    assert "1,000</dd> <dd class" in said[2]
+
+
 def test_guests_are_told_nothing(db: None, client: Client) -> None:
     assert client.get("/now").status_code == 403
     assert "data-now" not in client.get("/").content.decode()

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -78,6 +79,8 @@ def test_every_killed_child_comes_back_and_ctrl_c_leaves_nothing(system):
     stream = sign_in_as_operator(system).open(f"{system.url}/sessions/live", timeout=30)
     assert stream.readline().startswith(b"retry:")
     pids = [child_pid(system, name) for name in CHILDREN]
+    # A crash would leave no file with what it had in memory.
+    assert {resource.prlimit(pid, resource.RLIMIT_CORE) for pid in pids} == {(0, 0)}
     began = time.monotonic()
     system.stop(signal.SIGINT)
     assert time.monotonic() - began < STOP_SECONDS

@@ -2,13 +2,18 @@
 
 import asyncio
 import gc
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from django.http import StreamingHttpResponse
 from django.test import Client, RequestFactory
 
 from portal.problems import AllBusy
+from portal.releases import sending
 from portal.releases.sending import Sending
+from tests.parts import eventually
 from tests.portal.releases.data.conftest import AT
 
 CSV = f"{AT}/files/cells.csv"
@@ -61,6 +66,48 @@ def test_who_goes_away_leaves_a_place(asking) -> None:
         with pytest.raises(AllBusy):
             Sending(iter([]), asking)
         answer.close()
+
+
+def test_who_hangs_up_keeps_the_place_until_the_thread_is_done(asking) -> None:
+    """A thread cannot be stopped: if its place were free, many could be set to work at once."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[bytes]:
+        begun.set()
+        go_on.wait(10)
+        yield b"a"
+
+    async def hang_up(sending: Sending) -> None:
+        part = asyncio.ensure_future(anext(sending))
+        await asyncio.to_thread(begun.wait, 10)
+        part.cancel()
+        with suppress(asyncio.CancelledError):
+            await part
+        sending.close()
+        with pytest.raises(AllBusy):
+            Sending(iter([]), asking)
+        go_on.set()
+
+    asyncio.run(hang_up(sending := Sending(slow(), asking)))
+    eventually(lambda: is_free(asking))
+    assert asyncio.run(anext(sending, b"over")) == b"over"
+
+
+def is_free(asking) -> bool:
+    try:
+        Sending(iter([]), asking).close()
+    except AllBusy:
+        return False
+    return True
+
+
+def test_one_that_is_dropped_while_another_is_counted_waits_for_nothing(asking) -> None:
+    """Python looks for garbage whenever it likes, in a thread that holds a lock, too."""
+    waiting = Sending(iter([b"a"]), asking)
+    with sending._lock:
+        del waiting
+        gc.collect()
+    Sending(iter([]), asking).close()
 
 
 def test_an_export_that_fails_leaves_a_place(asking) -> None:
