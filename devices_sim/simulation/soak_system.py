@@ -27,6 +27,7 @@ class SoakSystem(System):
         self._env["MAYFLY_SESSION_SLOTS"] = "16"
         self._watch: subprocess.Popen[str] | None = None
         self._offered: set[tuple[str, str]] = set()
+        self._sessions: set[str] = set()
 
     def await_ready(self) -> None:
         super().await_ready()
@@ -70,6 +71,9 @@ class SoakSystem(System):
                     hint=f"See {self._log}.",
                 )
             time.sleep(_LOOK_SECONDS)
+        if not self._sessions <= (sessions := set(found["sessions"])):
+            self._offered = set()  # front ends may still send phones to one that has ended
+        self._sessions = sessions
         self._await_offers({(task, window) for task, window in found["open"]})
         return float(found["next"])
 
@@ -87,11 +91,11 @@ class SoakSystem(System):
         return dict(found)
 
     def _await_offers(self, windows: set[tuple[str, str]]) -> None:
-        """Phones that come now are told of all windows that can be sent."""
+        """Phones that come now are told of all windows that can be sent, and by whom."""
         for task, window in sorted(windows - self._offered):
             self._until(
                 lambda task=task, window=window: asyncio.run(  # type: ignore[misc]
-                    are_offered(self._plan.url, [task], window, "all")
+                    are_offered(self._plan.url, [task], window, "all", self.ask("due")["sessions"])
                 ),
                 _SETTLE_SECONDS,
                 f"offer {window} of {task}",

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,7 +176,15 @@ async def _is_healthy(url: str) -> bool:
     return False
 
 
-async def are_offered(url: str, tasks: Sequence[str], window: str, population: str) -> bool:
+async def are_offered(
+    url: str,
+    tasks: Sequence[str],
+    window: str,
+    population: str,
+    sessions: Collection[str] | None = None,
+) -> bool:
+    """Whether a phone that comes now can send this window of all these tasks, to one of these
+    sessions if they are given."""
     with contextlib.suppress(NotReached):
         async with connected(url) as api:
             offers = await api.check_in(CheckIn(version=VERSION, population=population), Meter())
@@ -186,7 +194,12 @@ async def are_offered(url: str, tasks: Sequence[str], window: str, population: s
             wanted = tuple(Wanted(task=o.task, client_task=o.client_task) for o in found)
             request = AssignmentRequest(version=VERSION, population=population, tasks=wanted)
             given = (await api.assignments(request, Meter())).assignments
-            return all(isinstance(each, Assigned) and window in each.windows for each in given)
+            return all(
+                isinstance(each, Assigned)
+                and window in each.windows
+                and (sessions is None or each.session in sessions)
+                for each in given
+            )
     return False
 
 

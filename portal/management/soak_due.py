@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from portal.collection.models import Session
 from portal.releases.models import Release
 from portal.tasks.models import TaskWindow
 
@@ -12,8 +13,9 @@ _State = TaskWindow.State
 
 
 def due(now: datetime) -> dict[str, Any]:
-    """Windows that are behind the clock, releases without files, windows that devices can send,
-    and the civil moment, in seconds since 1970, at which something is due next."""
+    """Windows that are behind the clock, releases without files, windows that devices can send, the
+    sessions that take them, and the civil moment, in seconds since 1970, at which something is due
+    next."""
     late = (
         Q(state=_State.UPCOMING, start__lte=now)
         | Q(state=_State.COLLECTING, end__lte=now)
@@ -22,11 +24,13 @@ def due(now: datetime) -> dict[str, Any]:
     )
     rows = TaskWindow.objects.select_related("task")
     unmade = Release.objects.filter(rendering=None).values_list("window__task__name", flat=True)
+    taking = Session.objects.filter(state=Session.State.OPEN, reason="", collects=None)
     waiting = [f"{row} is {row.state}" for row in rows.filter(late)]
     return {
         "waiting": waiting,
         "unmade": [f"files of {name}" for name in unmade],
         "open": [(row.task.name, row.window) for row in rows.filter(state=_State.GRACE)],
+        "sessions": list(taking.values_list("pk", flat=True)),
         "next": min((moment.timestamp() for moment in _moments(now)), default=1e12),
     }
 

@@ -40,6 +40,9 @@ def test_it_says_what_is_due_and_when_something_is_next(collecting):
     found = due(collecting.clock.now())
     assert (found["waiting"], found["unmade"]) == ([], [])
     assert found["open"] == [("trips-by-region", FIRST)]
+    assert found["sessions"] == []
+    session = collecting.start(*collecting.place())
+    assert due(collecting.clock.now())["sessions"] == [session.pk]
     assert found["next"] == datetime(2026, 11, 19, tzinfo=UTC).timestamp()
     collecting.go_to(DUE)
     assert len(due(collecting.clock.now())["waiting"]) == 1
