@@ -11,6 +11,7 @@ from portal.collection.models import ActiveDevices
 from portal.releases.models import Release
 from portal.releases.selectors import releases_for
 from portal.tasks.models import TaskWindow
+from portal.tasks.rights import READERS
 
 _State = TaskWindow.State
 _TO_COME = (_State.UPCOMING, _State.COLLECTING, _State.GRACE, _State.RELEASING)
@@ -24,6 +25,7 @@ class Now:
     # The window that is released next; others may be due at the same moment.
     next: TaskWindow | None
     others: int
+    opens_tasks: bool
     # Until then, in real time; nothing while the clock stands still.
     seconds: int | None
     latest: Release | None
@@ -41,6 +43,7 @@ def now(viewer: Person, *, clock: Clock) -> Now:
         is_simulated=isinstance(clock, SimulatedClock),
         next=first,
         others=coming.filter(due_at=first.due_at).count() - 1 if first else 0,
+        opens_tasks=viewer.has_role(*READERS),
         seconds=_seconds(clock, at, first.due_at) if first else None,
         latest=releases_for(viewer).first(),
         devices=coarse(sum(active)),

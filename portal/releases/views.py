@@ -10,13 +10,13 @@ from django.views.decorators.http import require_safe
 from aggregation.errors import Problem
 from portal.accounts.models import Person
 from portal.releases import selectors
+from portal.releases.browsing.addressing import at_its_window
 from portal.releases.browsing.answering import answer
-from portal.releases.browsing.best import first_view
 from portal.releases.browsing.choosing import LAYOUTS, MEASURES, SORTS, TOPS, View, field_name
 from portal.releases.browsing.headline import headline, of_places
 from portal.releases.browsing.history import Viewer, latest, strip, tables_before
 from portal.releases.browsing.keeping import kept
-from portal.releases.browsing.mapping import COLOURS, MapView, map_of, ordered
+from portal.releases.browsing.mapping import COLOURS, Map, MapView, map_of, ordered
 from portal.releases.browsing.places_shown import places_shown
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.taking_part import took_part
@@ -60,6 +60,7 @@ def latest_release(request: HttpRequest, task: str) -> HttpResponseBase:
 
 @require_safe
 @guests_welcome
+@at_its_window
 def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     """In words, and as a histogram of whatever is asked for."""
     context, tables = opened(request, find_release(request.user, task, window), "release")
@@ -78,19 +79,20 @@ def release(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
 
 @require_safe
 @guests_welcome
+@at_its_window
 def release_map(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     found = find_release(request.user, task, window)
     context, tables = opened(request, found, "release_map")
     if tables is not None:
         try:
-            view = _map_view(request, tables)
-            drawn = map_of(view, tables, tables_before(request.user, found))
+            drawn, problem = _mapped(request, tables, tables_before(request.user, found))
             context |= {
-                "view": view,
+                "view": drawn.view,
                 "map": drawn,
                 "spots": ordered(drawn.places or drawn.countries),
+                "problem": problem,
             }
-            context |= map_choices(tables, view)
+            context |= map_choices(tables, drawn.view)
         except Problem as problem:
             context["problem"] = problem
     return render(request, _part(request, "releases/map.html", "releases/_map_part.html"), context)
@@ -98,6 +100,7 @@ def release_map(request: HttpRequest, task: str, window: str) -> HttpResponseBas
 
 @require_safe
 @guests_welcome
+@at_its_window
 def release_table(request: HttpRequest, task: str, window: str) -> HttpResponseBase:
     context, tables = opened(request, find_release(request.user, task, window), "release_table")
     if tables is not None:
@@ -110,6 +113,7 @@ def release_table(request: HttpRequest, task: str, window: str) -> HttpResponseB
 
 @require_safe
 @guests_welcome
+@at_its_window
 def release_card(request: HttpRequest, task: str, window: str) -> HttpResponse:
     """The guarantee card by itself, fit for paper."""
     found = find_release(request.user, task, window)
@@ -119,6 +123,7 @@ def release_card(request: HttpRequest, task: str, window: str) -> HttpResponse:
 
 @require_safe
 @guests_welcome
+@at_its_window
 def release_check(request: HttpRequest, task: str, window: str) -> HttpResponse:
     found = find_whole_release(request.user, task, window)
     checks = checks_of(found)
@@ -131,12 +136,15 @@ def release_check(request: HttpRequest, task: str, window: str) -> HttpResponse:
     return render(request, "releases/check.html", context)
 
 
-def _map_view(request: HttpRequest, tables: Tables) -> MapView:
-    """What is asked for; if nothing is, something that shows."""
-    if request.GET:
-        return MapView.parse(request.GET, tables)
-    first = first_view(tables)
-    return MapView(metric=first.metric, where=first.where)
+def _mapped(
+    request: HttpRequest, tables: Tables, earlier: Tables | None
+) -> tuple[Map, Problem | None]:
+    """What is asked for; or the map as it is at first, and what was wrong with the address."""
+    try:
+        return map_of(MapView.parse(request.GET, tables), tables, earlier), None
+    except Problem as problem:
+        first = map_of(MapView.first(tables), tables, earlier)
+        return first, Problem(str(problem), hint="The map shows what it does at first.")
 
 
 def opened(

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
-from portal.releases.browsing.choosing import one_of, region_of, usual_key
+from portal.releases.browsing.choosing import one_of, region_of, task_of, usual_key
 from portal.releases.browsing.comparing import (
     Comparison,
     Side,
@@ -49,7 +49,7 @@ def compare_releases(request: HttpRequest) -> HttpResponseBase:
 def _compared(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     """What is asked for; of what is not, something that shows."""
     asked = request.GET
-    task = one_of(asked.get("task", ""), tasks, "task", _usual_task(request, tasks))
+    task = task_of(asked.get("task", ""), tasks, "to compare", _usual_task(request, tasks))
     rows = rendered(request.user).filter(window__task__name=task).order_by("-window__start")
     windows = {one.window.window: one for one in rows[:_MOST_WINDOWS]}
     first = _release(request, "window", windows, next(iter(windows.values()), None))

@@ -11,7 +11,7 @@ from aggregation.errors import Problem
 from aggregation.release.emission_factors import factor_table
 from aggregation.release.emissions import ACTIVITY, COLUMN
 from aggregation.release.scenario import DRIVING, Scenario
-from portal.releases.browsing.choosing import one_of, region_of
+from portal.releases.browsing.choosing import one_of, region_of, task_of
 from portal.releases.browsing.emitting import (
     Emissions,
     latest_with_emissions,
@@ -73,7 +73,7 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "release": release,
         "found": found,
         "subject": subject,
-        "countries": _with_numbers(tables),
+        "countries": _countries(tables, subject),
         "has_places": bool(tables.region_key),
         "tiles": strip(request.user, release),
         "keep": urlencode(keep),
@@ -99,7 +99,7 @@ def _release(request: HttpRequest, tasks: list[str]) -> Release:
     if asked and asked not in tasks:
         if asked in tasks_with_files(request.user):
             raise _nothing_to_compute(asked)
-        one_of(asked, tasks, "task with emissions", "")
+        task_of(asked, tasks, "with emissions", "")
     if window:
         return _readable(_of_window(request, asked or tasks[0], window))
     newest = [latest_with_emissions(request.user, one) for one in ([asked] if asked else tasks)]
@@ -154,16 +154,13 @@ def _kept(release: Release, subject: Subject | None, request: HttpRequest) -> di
 
 
 def _places(found: Emissions, keep: dict[str, str]) -> list[tuple[str, str]]:
-    """Those of the chart, by name, each with the address of its own emissions."""
+    """Those that the chart shows, by name, each with the address of its own emissions."""
     chart = found.by_place
-    if chart is None or chart.is_empty:
+    if chart is None:
         return []
     kind = "place" if chart.view.by == found.tables.region_key else "country"
     kept = {name: value for name, value in keep.items() if name not in ("place", "country")}
-    return [
-        (label, "?" + urlencode(kept | {kind: value}))
-        for label, value in zip(chart.labels, chart.values, strict=True)
-    ]
+    return [(name, "?" + urlencode(kept | {kind: value})) for name, value in found.shown_places]
 
 
 def _name(code: str) -> str:
@@ -172,13 +169,15 @@ def _name(code: str) -> str:
     return subject.name if subject else code
 
 
-def _with_numbers(tables: Tables) -> list[tuple[str, str]]:
-    """Countries that have emissions of cars to show, by name."""
+def _countries(tables: Tables, subject: Subject | None) -> list[tuple[str, str]]:
+    """Those that have emissions of cars to show, and the one that is asked for, by name."""
     key = tables.country_key
     if not key:
         return []
     names = {one.code: one.name for one in streams.countries()}
     held = {ACTIVITY: [DRIVING]}
     layout, rows = tables.rows([key, ACTIVITY], COLUMN, where=held, shown_only=True)
-    codes = [str(row.keys[layout.keys.index(key)]) for row in rows]
+    codes = {str(row.keys[layout.keys.index(key)]) for row in rows}
+    if subject and not subject.region:
+        codes.add(subject.country)
     return sorted(((code, names.get(code, code)) for code in codes), key=lambda pair: pair[1])

@@ -103,10 +103,21 @@ def _export(request: HttpRequest, table: OpenTable, asked: Filter, name: str) ->
     if unchanged is not None:
         return unchanged
     parts = Sending(_source(table, asked, make), request)
-    response = _named(StreamingHttpResponse(parts, content_type=media), name)
+    saved = _saved_as(table, asked, name)
+    response = _named(StreamingHttpResponse(parts, content_type=media), saved)
     response["ETag"] = tag
     patch_cache_control(response, private=True, no_cache=True)
     return response
+
+
+def _saved_as(table: OpenTable, asked: Filter, name: str) -> str:
+    """The signed file has the name that the manifest gives it; what is made of it, one that says of
+    which release it is, and whether it is some of the rows."""
+    if name.endswith(PARQUET) and asked.is_everything:
+        return name
+    stem, _, ending = name.rpartition(".")
+    some = "" if asked.is_everything else "_some"
+    return f"{table.release.window.task.name}_{table.release.window.window}_{stem}{some}.{ending}"
 
 
 def _source(table: OpenTable, asked: Filter, make: exports.Make) -> Iterator[bytes]:

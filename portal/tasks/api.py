@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from aggregation.compiler.report import compile_text
 from portal.access import with_role
 from portal.streams.selectors import installed_catalog
+from portal.tasks.judging import judged, weekly_cap
 from portal.tasks.populations import known_populations
 
 
@@ -62,7 +62,8 @@ class CompileSpec(APIView):
         responses=ReportSerializer,
     )
     def post(self, request: Request) -> Response:
-        _, report = compile_text(document_of(request), installed_catalog(), known_populations())
+        text, catalog = document_of(request), installed_catalog()
+        _, report = judged(text, catalog, known_populations(), cap=weekly_cap())
         return Response(report)
 
 

@@ -1,6 +1,6 @@
 """One look at a document while it is written: edits go in, everything the page shows comes out.
 
-The compiler judges; nothing here decides anything. Nothing is stored.
+Others judge; nothing here decides anything. Nothing is stored.
 """
 
 import math
@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from aggregation.compiler import Compiled, Refused, compile_spec
-from aggregation.compiler.report import compile_text
 from aggregation.errors import Problem
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_reading import spec_from
@@ -25,6 +24,8 @@ from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.editor_fields import value_of
 from portal.tasks.editor_places import BlockPlaces
 from portal.tasks.editor_sections import FIELDS
+from portal.tasks.editor_words import in_words_of_the_form
+from portal.tasks.judging import judged
 
 _MECHANISM = ("anonymization", "mechanism")
 
@@ -54,8 +55,9 @@ def changed_text(text: str, changes: Sequence[Mapping[str, Any]], catalog: Catal
 
 def check(text: str, around: Surroundings) -> dict[str, Any]:
     """All that the page shows about a text, as plain values for JSON."""
-    _, report = compile_text(text, around.catalog, around.populations)
+    _, report = judged(text, around.catalog, around.populations, cap=around.cap)
     compiled = compiled_of(text, around.catalog, around.populations)
+    placed = BlockPlaces(text).placed(report["diagnostics"])
     document = plain_document(text)
     shape = compiled or _shape(text, around.catalog)
     metrics = shape.client_task.metrics if shape else None
@@ -64,7 +66,7 @@ def check(text: str, around: Surroundings) -> dict[str, Any]:
         "text": text,
         "document": _json_safe(document),
         "accepted": report["accepted"],
-        "diagnostics": BlockPlaces(text).placed(report["diagnostics"]),
+        "diagnostics": [in_words_of_the_form(found) for found in placed],
         "explain": compiled.explanation.paragraphs if compiled else None,
         "consequences": consequences(situation),
         "results": output_columns(str((document or {}).get("client_sql") or "")),

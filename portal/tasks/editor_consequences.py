@@ -97,10 +97,7 @@ def _epsilon(s: Situation) -> str:
         return f"{odds} It is reserved for the one {s.unit} that the task runs."
     cost, most = weekly_cost(s.epsilon, s.unit), _largest(s.unit, s.cap)
     if cost > s.cap:
-        return (
-            f"{odds} That would reserve {cost.normalize():f} of {s.cap:f} a week, and is "
-            f"refused: {_TASK[s.unit]} may spend at most {most} {_a(s.unit)}."
-        )
+        return odds  # what is wrong with it stands among the problems
     return (
         f"{odds} It reserves {cost.normalize():f} of {s.cap:f} a week; {_TASK[s.unit]} "
         f"may spend at most {most} {_a(s.unit)}."

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
-
-from django.conf import settings
 
 from portal.clock import civil_clock
 from portal.streams.selectors import installed_catalog
 from portal.tasks.editor_check import Surroundings
 from portal.tasks.editor_fields import Choice, Field, Section
 from portal.tasks.editor_sections import SECTIONS
+from portal.tasks.judging import weekly_cap
 from portal.tasks.populations import known_populations
 
 
@@ -26,9 +24,8 @@ class Shown:
 
 
 def around() -> Surroundings:
-    cap = Decimal(settings.WEEKLY_EPSILON) / 100
     now = civil_clock().now()
-    return Surroundings(installed_catalog(), known_populations(), cap.normalize(), now)
+    return Surroundings(installed_catalog(), known_populations(), weekly_cap(), now)
 
 
 def form_sections(

@@ -96,11 +96,19 @@ def last_approved(task: Task) -> Revision | None:
 
 
 def approved_before(revision: Revision) -> Revision | None:
-    """The approved revision that this one is compared with."""
+    """The approved revision that this one would take the place of."""
     earlier = Revision.objects.filter(
         task_id=revision.task_id, number__lt=revision.number, state=Revision.State.APPROVED
     )
     return earlier.order_by("-number").first()
+
+
+def decided_before(revision: Revision) -> Revision | None:
+    """The newest earlier revision that somebody sent back, rejected or withdrew."""
+    turned_down = Revision.objects.filter(
+        task_id=revision.task_id, number__lt=revision.number
+    ).exclude(state__in=[Revision.State.IN_REVIEW, Revision.State.APPROVED])
+    return turned_down.order_by("-number").first()
 
 
 def running_revision(task: Task) -> Revision | None:

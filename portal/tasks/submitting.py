@@ -1,5 +1,7 @@
 """Putting a draft, or the return of a paused task, before a second person."""
 
+from decimal import Decimal
+
 import msgspec
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -7,12 +9,14 @@ from django.db.models import Max
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
+from aggregation.protocol.windows import Unit
 from portal.accounts.models import Person, Role
 from portal.audit.services import move, record
 from portal.problems import Conflict
 from portal.tasks import telling
 from portal.tasks.contents import Content, content_of
 from portal.tasks.drafting import note_editor
+from portal.tasks.judging import over_cap, weekly_cap
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Draft, Editor, Revision, Task
 from portal.tasks.planning import has_step
@@ -24,7 +28,8 @@ def submit(*, task: Task, version: int, actor: Person, clock: Clock) -> Revision
     """Freeze the draft as a revision in review. Whatever was in review before is replaced by it.
 
     The version is the one the actor has seen: a draft that somebody changed since is not theirs
-    to submit. Raises Problem with the compiler's reason if the draft is refused.
+    to submit. Raises Problem with the compiler's reason if the draft is refused, and where its ε
+    alone is over the weekly cap.
     """
     require_role(actor, Role.ANALYST)
     draft = Draft.objects.select_related("task").get(task=task)
@@ -35,6 +40,7 @@ def submit(*, task: Task, version: int, actor: Person, clock: Clock) -> Revision
         _refuse_other_version(Draft.objects.get(task=task), version)
         _refuse_other_ground(task, content)
         _refuse_same_content(task, content)
+        _refuse_over_cap(content)
         return _freeze(task, content, version=version, actor=actor, clock=clock)
 
 
@@ -52,6 +58,7 @@ def resume_request(*, task: Task, actor: Person, clock: Clock) -> Revision:
     approved = last_approved(task)
     assert approved is not None  # noqa: S101 - a task that was never approved was never paused
     content = content_of(approved.spec_text, name=task.name)
+    _refuse_over_cap(content)
     version = approved.draft_version
     return _freeze(task, content, version=version, actor=actor, clock=clock, resumes=True)
 
@@ -154,6 +161,14 @@ def _refuse_same_content(task: Task, content: Content) -> None:
             f"This is what {task.name} runs already, as revision {approved.number}.",
             hint="Change something first.",
         )
+
+
+def _refuse_over_cap(content: Content) -> None:
+    """Nobody could approve it; what other tasks have taken may come free, and is not asked."""
+    epsilon, unit = Decimal(content.epsilon) / 100, Unit(content.window_unit)
+    once = has_step(content.client_task_json)
+    if problem := over_cap(epsilon, unit, cap=weekly_cap(), once=once):
+        raise problem
 
 
 def _populations(client_task: str) -> list[str]:

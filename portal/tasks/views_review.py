@@ -39,6 +39,13 @@ _DECISIONS = {
     "changes": "Sent back. The author is told what you ask for.",
     "reject": "Rejected. The author is told why.",
 }
+# What became of the revision that another one is compared with.
+_DECIDED: dict[str, str] = {
+    Revision.State.APPROVED: "which was approved before",
+    Revision.State.CHANGES_REQUESTED: "for which changes were asked",
+    Revision.State.REJECTED: "which was rejected",
+    Revision.State.WITHDRAWN: "which was withdrawn",
+}
 
 
 @require_safe
@@ -103,7 +110,8 @@ def _page(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    before = selectors.approved_before(revision)
+    before = selectors.approved_before(revision) or selectors.decided_before(revision)
+    documents = Documents(revision)
     threads = list(selectors.threads_of(revision.task))
     own = [thread for thread in threads if thread.revision_id == revision.pk]
     weeks = effects(revision, civil_clock().now()) if _waits(revision) else []
@@ -113,7 +121,9 @@ def _page(
         "revision": revision,
         "task": revision.task,
         "before": before,
-        "explanation": Documents(revision).explanation,
+        "decided": _DECIDED[before.state] if before else "",
+        "description": documents.spec["description"],
+        "explanation": documents.explanation,
         "provenance": _provenance(revision),
         "facts": impact(before, revision),
         "changed": [change for change in changed if not change.is_sql] if before else [],
@@ -144,7 +154,7 @@ def _waits(revision: Revision) -> bool:
 def _queries(
     before: Revision | None, after: Revision, threads: Sequence[Comment]
 ) -> dict[str, list[Row]]:
-    """Each query beside the approved one; beside itself, without marks, if there is none."""
+    """Each query beside the earlier one; beside itself, without marks, if there is none."""
     old = before.sql_parts() if before else {}
     return {
         part: side_by_side(

@@ -2,6 +2,8 @@
 // be selected with one click.
 
 const buttons = "[data-copies], [data-copy]";
+// Labels that say what has just happened.
+const saying = new Set();
 
 if (navigator.clipboard) {
   reveal();
@@ -18,10 +20,18 @@ function reveal() {
 
 async function copy(button) {
   const { copy: text, copies: id } = button.dataset;
-  await navigator.clipboard.writeText(text ?? document.getElementById(id).textContent);
   const label = button.querySelector("span");
   const before = label.textContent;
-  if (before === "Copied") return;
-  label.textContent = "Copied";
-  setTimeout(() => (label.textContent = before), 1500);
+  if (saying.has(label)) return;
+  saying.add(label);
+  try {
+    await navigator.clipboard.writeText(text ?? document.getElementById(id).textContent);
+    label.textContent = "Copied";
+  } catch {
+    label.textContent = "The browser forbids it";
+  }
+  setTimeout(() => {
+    label.textContent = before;
+    saying.delete(label);
+  }, 1500);
 }

@@ -17,8 +17,12 @@ function copyButton(block) {
   button.textContent = "Copy";
   button.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(block.textContent);
-    button.textContent = "Copied";
+    try {
+      await navigator.clipboard.writeText(block.textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "The browser forbids it";
+    }
     setTimeout(() => (button.textContent = "Copy"), 1500);
   });
   return button;

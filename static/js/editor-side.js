@@ -128,8 +128,7 @@ function problem(found) {
   button.dataset.at = JSON.stringify(found);
   const place = document.createElement("span");
   place.className = "problem-place";
-  const where = found.line ? `${found.part} ${found.line}:${found.column}` : found.part;
-  place.append(where, tag(found.severity));
+  place.append(found.place, tag(found.severity));
   const message = document.createElement("span");
   message.className = "problem-message";
   message.textContent = found.message;

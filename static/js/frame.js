@@ -1,4 +1,5 @@
-// Menus close when one looks elsewhere; wide tables can be scrolled from the keyboard.
+// Menus close when one looks elsewhere; wide tables can be scrolled from the keyboard; lists that
+// scroll begin at where one is.
 // Everything works without this file, a little less comfortably.
 
 const openMenus = () => document.querySelectorAll("details[data-menu][open]");
@@ -53,3 +54,18 @@ function watchTables(root) {
 
 watchTables(document);
 document.addEventListener("htmx:afterSettle", (event) => watchTables(event.target));
+
+function showCurrent() {
+  for (const list of document.querySelectorAll(".windows ol, .docs-side, .rail-nav")) {
+    const current = list.querySelector("[aria-current]");
+    if (!current) continue;
+    const [outer, inner] = [list.getBoundingClientRect(), current.getBoundingClientRect()];
+    const isCut = inner.left < outer.left || inner.right > outer.right;
+    if (isCut) list.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+    const isBelow = inner.bottom > Math.min(outer.bottom, innerHeight);
+    if (isBelow) list.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  }
+}
+
+showCurrent();
+document.addEventListener("htmx:afterSettle", showCurrent);

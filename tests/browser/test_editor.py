@@ -111,6 +111,19 @@ def test_the_form_and_the_yaml_are_one_document(page: Page, name: str) -> None:
     assert draft_of(page, name) == "# mine\n" + text
 
 
+def test_more_than_a_week_has_is_a_problem_beside_its_field(page: Page, name: str) -> None:
+    begin(page, name)
+    page.get_by_label("ε per window").fill("5")
+    field = page.locator("[data-field='anonymization.epsilon']")
+    expect(field.locator(".error")).to_contain_text("Lower ε to at most 4.")
+    expect(page.get_by_label("ε per window")).to_have_attribute("aria-invalid", "true")
+    tab(page, "Problems").click()
+    expect(page.locator("#stops")).to_contain_text("1 problem keeps this task")
+    expect(state(page)).to_have_text(re.compile("^Saved"))
+    page.get_by_role("button", name="Submit for review").click()
+    expect(page).to_have_url(re.compile("/edit$"))
+
+
 def test_a_mechanism_can_be_changed_and_changed_back(page: Page, name: str) -> None:
     begin(page, name)
     before = draft_of(page, name)

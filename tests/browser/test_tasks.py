@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import axe_clean, fits, sign_in
 from tests.browser.screens import PHONE
@@ -41,6 +41,12 @@ def fits_a_phone(page: Page) -> None:
     page.set_viewport_size(size)  # type: ignore[arg-type]
 
 
+def every_column_is_in_sight(table: Locator) -> None:
+    """Nothing is cut at the right: its frame does not have to be moved sideways."""
+    widths = table.evaluate("(table) => [table.scrollWidth, table.parentElement.clientWidth]")
+    assert widths[0] <= widths[1], widths
+
+
 def test_changes_are_asked_for_and_then_it_is_approved(page: Page, name: str) -> None:
     submit(page, name, epsilon="0.05")
     sign_in(page, "reviewer")
@@ -67,6 +73,7 @@ def test_changes_are_asked_for_and_then_it_is_approved(page: Page, name: str) ->
     approve_by_keyboard(page, "reviewer")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Active")
     expect(page.get_by_label("Windows", exact=True)).to_contain_text("On the server")
+    every_column_is_in_sight(page.get_by_role("table", name="Table of revisions"))
     axe_clean(page)
     fits_a_phone(page)
 

@@ -60,7 +60,9 @@ def test_no_other_file_comes_by_an_odd_name_or_query(world: World):
         answer = client.get(f"{at}/cells.csv?{query}")
         assert answer.status_code == 400
     good = client.get(f"{at}/cells.csv?activity=bus&sort=-region")
-    assert good["Content-Disposition"] == 'attachment; filename="cells.csv"'
+    saved = f"{PUBLIC}_2026-11-18_cells_some.csv"
+    assert good["Content-Disposition"] == f'attachment; filename="{saved}"'
+    good.close()
 
 
 def test_the_reader_of_tables_reaches_no_other_file(world: World, settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
@@ -50,6 +50,8 @@ SORTS: Final = {"value": "largest first", "name": "by name"}
 # than any name has, the rest is not read.
 _SHORTEST: Final = 3
 _LONGEST: Final = 200
+# As many as a sentence names of what there is.
+_NAMED: Final = 12
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,8 @@ def country_of(text: str) -> str:
     if len(found) == 1:
         return found[0].code
     if found:
-        names = ", ".join(sorted(one.name for one in found)[:12])
-        raise Problem(f"Several countries are called {text[:60]!r}.", hint=f"There are {names}.")
+        names = sorted(one.name for one in found)
+        raise Problem(f"Several countries are called {text[:60]!r}.", hint=_there_are(names))
     near = _nearest(" ".join(wanted), {" ".join(words(one.name)): one.name for one in known})
     hint = f"Did you mean {near}?" if near else "Its name or its code is understood."
     raise Problem(f"This release has no country {text[:60]!r}.", hint=hint)
@@ -222,14 +224,31 @@ def held_values(
 
 def one_of(value: str, known: Iterable[str], what: str, usual: str) -> str:
     """The value, if it is one of those known; the usual one for none."""
+    return _one_of(value, known, usual, refusal=f"This release has no {what}")
+
+
+def task_of(name: str, known: Iterable[str], which: str, usual: str) -> str:
+    """The same of tasks. `which` says what those known are: `to compare`."""
+    return _one_of(name, known, usual, refusal=f"There is no task {which} that is called")
+
+
+def _one_of(value: str, known: Iterable[str], usual: str, *, refusal: str) -> str:
     options = list(known)
     if not value:
         return usual
     if value in options:
         return value
     near = get_close_matches(value, options, n=1)
-    hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(options[:12])}."
-    raise Problem(f"This release has no {what} {value[:60]!r}.", hint=hint)
+    hint = f"Did you mean {near[0]}?" if near else _there_are(options)
+    raise Problem(f"{refusal} {value[:60]!r}.", hint=hint)
+
+
+def _there_are(names: Sequence[str]) -> str:
+    """Some of many, and how many more."""
+    if len(names) == 1:
+        return f"There is only {names[0]}."
+    named, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    return f"There are {named} and {more:,} more." if more > 0 else f"There are {named}."
 
 
 def _top(text: str) -> int:

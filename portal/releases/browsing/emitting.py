@@ -135,13 +135,22 @@ class Emissions:
         return chart_of(view.but(where={**view.where, ACTIVITY: DRIVING}), self.tables)
 
     @property
-    def of_places(self) -> list[tuple[str, dict[str, str]]]:
-        """The first places of that chart: the name of each, and what to ask for."""
+    def shown_places(self) -> list[tuple[str, str]]:
+        """Those of that chart that have a number: the name of each, and its value."""
         chart = self.by_place
-        if chart is None or chart.is_empty:
+        if chart is None:
             return []
-        pairs = zip(chart.labels, chart.values, strict=True)
-        return [(name, {chart.view.by: value, **chart.view.where}) for name, value in pairs][:3]
+        rows = zip(chart.labels, chart.values, chart.lines, strict=True)
+        return [(name, value) for name, value, lines in rows if lines[0].number.value is not None]
+
+    @property
+    def of_places(self) -> list[tuple[str, dict[str, str]]]:
+        """The first of them: the name of each, and what to ask for."""
+        chart = self.by_place
+        if chart is None:
+            return []
+        where = chart.view.where
+        return [(name, {chart.view.by: one, **where}) for name, one in self.shown_places[:3]]
 
     @property
     def factors(self) -> list[FactorLine]:

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from portal.charts import AREAS
+from portal.releases.browsing.best import best_values
 from portal.releases.browsing.choosing import field_name, held_values, one_of
 from portal.releases.browsing.tables import Tables
 from portal.streams import selectors as streams
@@ -20,6 +21,8 @@ COLOURS: Final = {
 }
 # What a map shows unless it is asked for less; without a word, where the numbers are.
 WORLD: Final = "world"
+# Words of an address that a map understands, beside keys.
+_WORDS: Final = ("metric", "within", "colour", "uncertainty")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class MapView:
 
     @classmethod
     def parse(cls, asked: Mapping[str, str], tables: Tables) -> MapView:
+        """What is asked for; if nothing is, something that shows."""
+        if not any(name in asked for name in (*_WORDS, *map(field_name, tables.keys))):
+            return cls.first(tables)
         where = held_values(asked, tables, but={tables.region_key, tables.country_key})
         codes = [one.code for one in streams.countries()]
         return cls(
@@ -42,6 +48,19 @@ class MapView:
             colour=one_of(asked.get("colour", ""), tuple(COLOURS), "colour", ""),
             uncertainty=asked.get("uncertainty") == "1",
         )
+
+    @classmethod
+    def first(cls, tables: Tables) -> MapView:
+        """Everything; where noise drowns that, the value of a key that most places show."""
+        metric, place = tables.metrics[0], tables.region_key or tables.country_key
+        if not place or tables.count([place], metric):
+            return cls(metric)
+        for key in tables.keys:
+            if key in (tables.region_key, tables.country_key):
+                continue
+            if held := best_values(tables, metric, [place, key], key):
+                return cls(metric, where={key: held[0]})
+        return cls(metric)
 
     @property
     def country(self) -> str:

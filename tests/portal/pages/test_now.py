@@ -12,7 +12,11 @@ from aggregation.pace import CALM, QUICK
 from portal.collection.models import ActiveDevices
 from portal.pages.moments import countdown
 from portal.pages.now import _seconds
-from portal.tasks.models import Population
+from portal.tasks.models import Population, Task
+from tests.portal.collection.collecting import someone
+from tests.portal.collection.conftest import collecting, keys, parts, streams
+
+__all__ = ["collecting", "keys", "parts", "streams"]
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -37,6 +41,18 @@ def test_a_first_device_is_not_told(signed_in: Callable[..., Client]) -> None:
     assert said[0] == said[1]
     assert "population" not in said[0]
     assert "1,000</dd> <dd class" in said[2]
+
+
+@pytest.mark.parametrize(("role", "is_link"), [("analyst", True), ("consumer", False)])
+@pytest.mark.usefixtures("collecting")
+def test_a_task_is_a_link_for_who_may_open_it(role: str, is_link: bool) -> None:
+    person = Client()
+    person.force_login(someone("zoe", role))
+    text = person.get("/now").content.decode()
+    name = Task.objects.get().name
+    assert name in text
+    assert (f'href="/tasks/{name}"' in text) == is_link
+    assert (person.get(f"/tasks/{name}").status_code == 200) == is_link
 
 
 def test_guests_are_told_nothing(db: None, client: Client) -> None:

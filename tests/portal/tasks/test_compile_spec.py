@@ -109,6 +109,20 @@ def test_a_population_that_nobody_made_is_refused_at_its_place(compile_file, sig
     assert answer.json() == report
 
 
+def test_more_than_a_week_has_is_refused_at_its_place(compile_file, signed_in):
+    text = SPEC.replace("epsilon: 1", "epsilon: 5")
+    code, out = compile_file(text, "--json")
+    report = json.loads(out)
+    [found] = report["diagnostics"]
+    assert code == 1
+    assert (report["accepted"], report["client_task"], report["explain"]) == (False, None, None)
+    assert (found["part"], found["line"], found["column"]) == ("anonymization.epsilon", 13, 3)
+    assert found["hint"] == "Lower ε to at most 4."
+    client = signed_in("analyst")
+    answer = client.post("/api/v1/specs/compile", text, content_type="application/yaml")
+    assert answer.json() == report
+
+
 def test_without_a_database_the_command_judges_the_rest(tmp_path):
     """The streams are at hand, as on a laptop with the checkout alone; the database is not."""
     (tmp_path / "spec.yaml").write_text(SPEC.replace("all", "XX"))

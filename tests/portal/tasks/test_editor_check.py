@@ -11,6 +11,7 @@ from portal.tasks.editor_check import Surroundings, changed_text, check
 from portal.tasks.editor_context import form_sections
 from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.editor_sections import FIELDS
+from portal.tasks.editor_words import in_words_of_the_form
 from portal.tasks.starting_points import starting_points
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -31,8 +32,9 @@ def test_odd_values_are_answered_like_any_other(path, around, catalog):
         odd = with_edits(text, [Edit(tuple(path.split(".")), value)])
         found = check(odd, around)
         assert found["text"] == odd
+        judged = compile_text(odd, catalog, around.populations)[1]["diagnostics"]
         assert [d["message"] for d in found["diagnostics"]] == [
-            d["message"] for d in compile_text(odd, catalog, around.populations)[1]["diagnostics"]
+            in_words_of_the_form(d)["message"] for d in judged
         ]
         assert isinstance(found["consequences"], dict)
 

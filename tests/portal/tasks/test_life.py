@@ -59,6 +59,39 @@ def test_a_draft_that_is_refused_is_not_submitted(drafted, ada, clock):
     assert not Revision.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [
+        ({"unit": "week", "epsilon": "4.01"}, "4"),
+        ({"unit": "day", "epsilon": "0.58"}, "0.57"),
+        ({"unit": "month", "epsilon": "2.01"}, "2"),
+    ],
+)
+def test_what_no_week_has_room_for_is_not_submitted(drafted, ada, clock, fields, most):
+    task = drafted(**fields)
+    with pytest.raises(Problem, match=f"Lower ε to at most {most}."):
+        services.submit(task=task, version=1, actor=ada, clock=clock)
+    assert not Revision.objects.exists()
+
+
+def test_what_others_leave_no_room_for_is_submitted_all_the_same(active, submitted, approve):
+    """They may give it back before anybody approves."""
+    active(epsilon=3)
+    revision = submitted("other", epsilon=4)
+    with pytest.raises(Conflict):
+        approve(revision)
+
+
+def test_a_paused_task_that_is_over_a_lower_cap_does_not_ask_to_run_again(
+    active, ada, clock, settings
+):
+    task = active(epsilon=3)
+    services.pause(task=task, reason="", actor=ada, clock=clock)
+    settings.WEEKLY_EPSILON = 200
+    with pytest.raises(Problem, match="Lower ε to at most 2"):
+        services.resume_request(task=task, actor=ada, clock=clock)
+
+
 def test_a_changed_draft_is_not_submitted_unseen(drafted, ada, clock):
     task = drafted()
     services.save_draft(task=task, text="x", base_version=1, actor=ada, clock=clock)

@@ -143,6 +143,49 @@ def test_the_page_shows_what_changed(active, revise, as_rafael, ada, clock):
     assert {(e.taken, e.wanted) for e in answer.context["effects"]} == {(0, 200)}
 
 
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ("changes", "revision 1, for which changes were asked."),
+        ("reject", "revision 1, which was rejected."),
+        ("", "revision 1, which was withdrawn."),  # the next one replaces it
+    ],
+)
+def test_without_an_approved_revision_it_is_compared_with_the_one_before(
+    submitted, revise, as_rafael, decision, words
+):
+    first = submitted()
+    decide(as_rafael, first, decision, comment="No.")
+    second = revise(first.task, epsilon="0.5")
+    answer = as_rafael.get(f"/review/{second.pk}")
+    assert f"Compared with {words}" in content(answer)
+    [changed] = answer.context["changed"]
+    assert (changed.path, changed.before, changed.after) == ("anonymization.epsilon", "1", "0.5")
+
+
+def test_what_was_approved_is_what_counts(active, revise, as_rafael):
+    """However many revisions were turned down since, people live with the approved one."""
+    task = active()
+    decide(as_rafael, revise(task, epsilon=2), "reject", comment="No.")
+    third = revise(task, epsilon=3)
+    answer = as_rafael.get(f"/review/{third.pk}")
+    assert "Compared with revision 1, which was approved before." in content(answer)
+    assert [change.before for change in answer.context["changed"]] == ["1"]
+
+
+def test_a_first_revision_is_compared_with_nothing(submitted, as_rafael):
+    assert "Compared with" not in content(as_rafael.get(f"/review/{submitted().pk}"))
+
+
+def test_the_description_is_there_to_read_as_plain_text(drafted, ada, as_rafael, clock):
+    task = drafted()
+    text = task.draft.text.replace("Trips by activity", "Who <b>cycles</b>")
+    services.save_draft(task=task, text=text, base_version=1, actor=ada, clock=clock)
+    revision = services.submit(task=task, version=2, actor=ada, clock=clock)
+    page = content(as_rafael.get(f"/review/{revision.pk}"))
+    assert "<dd>Who &lt;b&gt;cycles&lt;/b&gt;</dd>" in page
+
+
 def test_words_that_changed_are_marked(active, ada, as_rafael, clock):
     task = active()
     text = task.draft.text.replace("COUNT(*) AS n", "COUNT(*) * 2 AS n")

@@ -53,6 +53,11 @@ def test_it_is_charged_for_one_window(calibrating, approve, clock, unit, grace):
     assert [charge.amount for charge in Charge.objects.filter(task=task.name)] == [100]
 
 
+def test_its_one_window_has_to_fit_a_week(calibrating):
+    with pytest.raises(Problem, match="With ε = 5, one week can cost 5, and each week has 4"):
+        calibrating(unit="hour", grace=1, epsilon=5)
+
+
 def test_it_ends_by_itself_once_its_window_is_over(calibrating, approve, clock):
     task = approve(calibrating()).task
     jobs._extend(task=task, clock=clock)

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error as DatabaseError
 
-from aggregation.compiler.report import compile_text
 from aggregation.errors import Problem
 from portal.streams.selectors import installed_catalog
+from portal.tasks.judging import judged, weekly_cap
 from portal.tasks.populations import known_populations
 
 
@@ -23,7 +23,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the whole report as JSON")
 
     def handle(self, *args: Any, file: str, **options: Any) -> None:
-        code, report = compile_text(_read(file), installed_catalog(), _populations())
+        text, catalog = _read(file), installed_catalog()
+        code, report = judged(text, catalog, _populations(), cap=weekly_cap())
         print(json.dumps(report, ensure_ascii=False) if options["json"] else _in_words(report))
         sys.exit(code)
 

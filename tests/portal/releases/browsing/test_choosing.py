@@ -8,7 +8,7 @@ from django.http import QueryDict
 from aggregation.errors import Problem
 from portal.releases.browsing import charting
 from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import View, field_name
+from portal.releases.browsing.choosing import View, field_name, one_of, task_of
 from portal.releases.reading import PER_INHABITANT, layout_of, read_rows
 from portal.streams import selectors as streams
 from tests.portal.releases.browsing.conftest import LYON, PARIS
@@ -172,3 +172,29 @@ def test_a_long_list_is_typed(tables) -> None:
     assert ("cycling", "cycling") in tables.options("activity", tables.domain("activity"))
     assert tables.options("activity", [str(number) for number in range(501)]) == []
     assert tables.options(tables.region_key, ["2988507"]) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "hint"),
+    [
+        (["AD"], "There is only AD."),
+        (["AD", "AE"], "There are AD, AE."),
+        (
+            [f"A{n}" for n in range(222)],
+            "There are A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11 and 210 more.",
+        ),
+    ],
+)
+def test_of_many_some_are_named_and_the_others_counted(known, hint):
+    with pytest.raises(Problem) as refused:
+        one_of("XX", known, "country", "")
+    assert (refused.value.message, refused.value.hint) == (
+        "This release has no country 'XX'.",
+        hint,
+    )
+
+
+def test_a_task_is_no_part_of_a_release():
+    assert task_of("", ["one"], "to compare", "usual") == "usual"
+    with pytest.raises(Problem, match="There is no task to compare that is called 'nope'"):
+        task_of("nope", ["one"], "to compare", "")

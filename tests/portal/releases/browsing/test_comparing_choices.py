@@ -122,3 +122,8 @@ def test_a_country_stays_a_country_when_the_form_is_sent(client, released):
 
 def test_a_form_holds_names_with_their_countries(client, released):
     assert client.get(f"{AT}&place={PARIS_TEXAS}").context["places"] == ["Paris, US"] * 2
+
+
+def test_a_task_that_is_not_there_is_told_with_those_that_are(client, released):
+    said = unescape(words(client.get("/releases/compare?task=nope")))
+    assert f"There is no task to compare that is called 'nope'. There is only {TASK}." in said

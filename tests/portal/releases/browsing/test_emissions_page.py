@@ -128,3 +128,12 @@ def test_factors_name_their_country(client: Client, released: list[Release]) -> 
     page = client.get(f"/emissions?place={LYON}")
     assert "Factors: France" in words(page)
     assert "CO2e" not in main(page)
+
+
+def test_a_task_that_is_not_there_is_told_with_those_that_are(
+    client: Client, released: list[Release]
+) -> None:
+    page = client.get("/emissions?task=nope")
+    said = unescape(words(page))
+    assert f"There is no task with emissions that is called 'nope'. There is only {TASK}." in said
+    assert f'href="/emissions?task={TASK}"' in main(page)

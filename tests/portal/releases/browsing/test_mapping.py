@@ -181,3 +181,14 @@ def test_a_map_of_a_country_tells_in_a_line_which_places_are_not_shown(client, r
     said = words(client.get(f"{AT}/map?metric=num_trips&within=FR"))
     assert "1 more is not shown: noise would drown it Marseille, FR . Its noise alone" in said
     assert page.count('<tr class="suppressed">') == 0
+
+
+@pytest.mark.parametrize("asked", ["within=XX", "colour=blue", "activity=x", "metric=none"])
+def test_a_map_that_is_not_understood_says_so_and_stays_a_map(
+    asked: str, client: Client, released: list[Release]
+) -> None:
+    page = client.get(f"{AT}/map?{asked}")
+    assert "This release has no" in words(page)
+    assert "The map shows what it does at first." in words(page)
+    assert f'action="{AT}/map"' in main(page)
+    assert f"/places/{PARIS}" in main(page)

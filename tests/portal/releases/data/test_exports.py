@@ -25,6 +25,7 @@ from tests.portal.releases.browsing.conftest import BERLIN, MARSEILLE, PARIS
 from tests.portal.releases.data.conftest import AT
 
 FILES = f"{AT}/files"
+_, _, TASK, WINDOW = AT.split("/")
 
 
 @pytest.fixture
@@ -164,6 +165,18 @@ def test_wrong_questions_get_a_sentence(client, released):
         assert answer.status_code == 400, query
         text = answer.content.decode()
         assert text.startswith(sentence[:20]) or sentence.split(" Did")[0] in text, text
+
+
+def test_a_saved_file_says_what_it_is_of(client, released):
+    """The signed one is called as in the manifest; nothing else is called like it."""
+    for name, saved in {
+        "cells.parquet": "cells.parquet",
+        "cells.parquet?activity=bus": f"{TASK}_{WINDOW}_cells_some.parquet",
+        "cells.csv": f"{TASK}_{WINDOW}_cells.csv",
+        "cells.json?activity=bus": f"{TASK}_{WINDOW}_cells_some.json",
+    }.items():
+        answer = client.get(f"{FILES}/{name}")
+        assert answer["Content-Disposition"] == f'attachment; filename="{saved}"'
 
 
 def test_what_somebody_has_is_not_sent_again(client, released):

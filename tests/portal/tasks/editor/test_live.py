@@ -159,11 +159,51 @@ def test_consequences_are_said_as_one_types(ask, unit, words):
     assert found["consequences"]["window.unit"].startswith(words)
 
 
-def test_too_much_is_said_to_be_refused(ask):
-    _, found = ask("check", text=TEXT, changes=[change("window.unit", "day")])
-    said = found["consequences"]["anonymization.epsilon"]
-    assert "would reserve 14 of 4 a week" in said
-    assert "at most 0.57 a day" in said
+@pytest.mark.parametrize(
+    ("unit", "epsilon", "cost", "hint"),
+    [
+        ("day", "2", "14", "Lower ε to at most 0.57."),
+        ("hour", "0.03", "5.04", "Lower ε to at most 0.02."),
+        ("week", "5", "5", "Lower ε to at most 4."),
+        ("month", "2.5", "5", "Lower ε to at most 2."),
+    ],
+)
+def test_more_than_a_week_has_is_a_problem_and_not_a_hint(ask, unit, epsilon, cost, hint):
+    changes = [change("window.unit", unit), change("anonymization.epsilon", epsilon)]
+    _, found = ask("check", text=TEXT, changes=changes)
+    assert found["accepted"] is False
+    [problem] = found["diagnostics"]
+    assert (problem["part"], problem["severity"]) == ("anonymization.epsilon", "refusal")
+    assert f"one week can cost {cost}, and each week has 4" in problem["message"]
+    assert problem["hint"] == hint
+    line = found["text"].splitlines()[problem["document_line"] - 1]
+    assert line[problem["document_column"] - 1 :].startswith(f"epsilon: {epsilon}")
+    assert "a week" not in found["consequences"]["anonymization.epsilon"]
+
+
+def test_as_much_as_a_week_has_is_none(ask):
+    _, found = ask("check", text=TEXT, changes=[change("anonymization.epsilon", "4")])
+    assert (found["accepted"], found["diagnostics"]) == (True, [])
+
+
+def test_where_no_step_of_epsilon_fits_a_longer_window_does(ask, settings):
+    settings.WEEKLY_EPSILON = 100
+    changes = [change("window.unit", "hour"), change("anonymization.epsilon", "0.01")]
+    [problem] = ask("check", text=TEXT, changes=changes)[1]["diagnostics"]
+    assert problem["hint"] == "Choose a longer window."
+
+
+def test_problems_name_the_editors_as_the_form_does(ask):
+    queries = read_document(TEXT).value
+    client = queries["client_sql"].replace("COUNT(*)", "event_time")
+    changes = [change("client_sql", client)]
+    [first, *_] = ask("check", text=TEXT, changes=changes)[1]["diagnostics"]
+    assert first["place"] == f"On each phone {first['line']}:{first['column']}"
+    changes = [change("server_sql", None)]
+    [missing] = ask("check", text=TEXT, changes=changes)[1]["diagnostics"]
+    assert missing["part"] == "server_sql"
+    assert missing["place"].startswith("Across phones")
+    assert missing["hint"].startswith("Write “On each phone” and “Across phones”")
 
 
 def test_a_check_keeps_nothing(ask):

@@ -135,7 +135,7 @@ def test_it_saves_and_checks_without_scripts(signed_in, author, task):
     page = client.post(
         "/tasks/weekly-trips/edit", {"text": broken, "version": 1, "action": "check"}
     )
-    assert "refuses this task" in page.content.decode()
+    assert "cannot be submitted" in page.content.decode()
     assert Draft.objects.get().version == 1
     saved = client.post(
         "/tasks/weekly-trips/edit", {"text": broken, "version": 1, "action": "save"}
@@ -182,3 +182,25 @@ def test_any_draft_can_be_opened(signed_in, author, clock):
         answer = client.get(f"/tasks/{name}/edit")
         assert answer.status_code == 200, text
         assert "<script>&quot;" not in answer.content.decode()
+
+
+def test_more_than_a_week_has_is_saved_but_not_submitted(signed_in, author, task):
+    text = TEXT.replace("epsilon: 2", "epsilon: 5")
+    body = {"text": text, "version": 1, "action": "submit"}
+    answer = signed_in(who=author).post("/tasks/weekly-trips/edit", body)
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "nobody could approve this task. Lower ε to at most 4." in page
+    assert '<li class="problem refusal">' in page
+    assert "accepts this task" not in page
+    assert not Revision.objects.exists()
+    assert Draft.objects.get().text == text
+
+
+def test_the_form_and_the_problems_have_the_same_names_for_the_queries(signed_in, author, task):
+    text = TEXT.replace("COUNT(*)", "event_time").replace("SUM(", "MAX(")
+    body = {"text": text, "version": 1, "action": "check"}
+    page = signed_in(who=author).post("/tasks/weekly-trips/edit", body).content.decode()
+    for name in ("On each phone", "Across phones"):
+        assert f"<strong>{name}</strong>" in page
+        assert f'<div class="problem-place">{name} ' in page
