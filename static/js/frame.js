@@ -57,7 +57,8 @@ document.addEventListener("htmx:afterSettle", (event) => watchTables(event.targe
 
 function showCurrent() {
   for (const list of document.querySelectorAll(".windows ol, .docs-side, .rail-nav")) {
-    const current = list.querySelector("[aria-current]");
+    const marked = [...list.querySelectorAll("[aria-current]")];
+    const current = marked.find((one) => one.checkVisibility());
     if (!current) continue;
     const [outer, inner] = [list.getBoundingClientRect(), current.getBoundingClientRect()];
     const isCut = inner.left < outer.left || inner.right > outer.right;

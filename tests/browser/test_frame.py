@@ -54,6 +54,28 @@ def test_a_menu_opens_and_closes_from_the_keyboard(page: Page) -> None:
     expect(button).to_be_focused()
 
 
+def test_a_menu_is_above_the_page_beside_it(page: Page) -> None:
+    """It is wider than the rail that it opens from, and beside the rail is a table."""
+    sign_in(page, "operator")
+    page.goto("/audit")
+    page.locator(".user-button").click()
+    box = page.locator(".menu[open] .menu-panel").bounding_box()
+    assert box
+    table = page.locator(".table-wrap").first.bounding_box()
+    assert table
+    assert table["x"] < box["x"] + box["width"]
+    is_on_top = """([x, y]) => Boolean(document.elementFromPoint(x, y).closest(".menu-panel"))"""
+    for y in range(int(box["y"]) + 12, int(box["y"] + box["height"]) - 12, 40):
+        assert page.evaluate(is_on_top, [box["x"] + box["width"] - 6, y])
+
+
+def test_contents_that_scroll_begin_at_where_one_is(page: Page) -> None:
+    page.goto("/docs/scaling")
+    current = page.locator(".docs-side [aria-current]").locator("visible=true")
+    expect(current).to_have_text("Scale on paper")
+    expect(current).to_be_in_viewport(ratio=1)
+
+
 def test_a_menu_closes_when_one_goes_elsewhere(page: Page) -> None:
     sign_in(page, "analyst")
     page.goto("/")
