@@ -145,7 +145,8 @@ def test_it_holds_one_open_partial_however_many_there_are(keys: KeyFolder) -> No
         return most
 
     peak(2)
-    assert peak(40) < peak(3) + 2 * each
+    # What other threads of this process do meanwhile is in one of them, perhaps, and not in all.
+    assert min(peak(40) for _ in range(3)) < peak(3) + 2 * each
 
 
 def test_a_stored_partial_prints_nothing(keys: KeyFolder) -> None:
