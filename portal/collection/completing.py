@@ -5,7 +5,7 @@ Nothing here waits for Valkey inside a transaction, and every wait says that the
 
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 
 import redis
@@ -14,6 +14,7 @@ from django.db import Error as DatabaseError
 from django.db import IntegrityError, connection
 
 from aggregation.protocol.windows import Window
+from aggregation.sessions.completion import Small
 from portal.audit.services import move
 from portal.collection import handing_over, live
 from portal.collection.beating import beating, patience_seconds
@@ -23,7 +24,7 @@ from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
 from portal.collection.leaving import Leaving, make_keys, make_ready
 from portal.collection.models import HandOver, Session
 from portal.collection.placing import bury
-from portal.collection.run import Run, look_seconds, rest, where
+from portal.collection.run import Run, pause, where
 from portal.tasks.models import TaskWindow
 
 log = logging.getLogger(__name__)
@@ -34,8 +35,8 @@ MOST_REFUSALS = 3
 _TROUBLE = (DatabaseError, redis.RedisError, OSError)
 
 
-def complete(run: Run) -> None:
-    """Take the session to its end: flushed, or dead as a whole."""
+def complete(run: Run) -> Sequence[Small]:
+    """Take the session to its end: flushed, or dead as a whole. Gives what it has handed over."""
     _settle(run, Session.State.COMPLETING, lambda: _stop_taking(run))
     _until(run, lambda: _is_queue_empty(run))
     _until(run, lambda: _has_all_hand_overs(run))
@@ -43,7 +44,7 @@ def complete(run: Run) -> None:
     if takers is None:
         # Its devices find no receipt and send again: all of them alike, whatever it held.
         bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
-        return
+        return ()
     _until(run, lambda: _has_keys(run))
     leaving = make_ready(
         session=run.row,
@@ -55,6 +56,7 @@ def complete(run: Run) -> None:
     _flush(run, leaving, takers)
     _push(run, leaving)
     note_refused(leaving.refused, clock=run.clock)
+    return leaving.small
 
 
 def _stop_taking(run: Run) -> None:
@@ -89,7 +91,7 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
             deadline = deadline or time.monotonic() + settings.DRAIN_SECONDS
             if time.monotonic() >= deadline:
                 return None
-        _pause(run)
+        pause(run.row.pk)
 
 
 def _has_keys(run: Run) -> bool:
@@ -148,9 +150,9 @@ def _push(run: Run, leaving: Leaving) -> None:
             handing_over.push(run.row, states[row.window.window], row.successor)
             waiting.pop()
         except redis.RedisError:
-            _pause(run)
+            pause(run.row.pk)
     if waiting:
-        log.error("Session %s could not reach its successors: what was small is lost.", run.row.pk)
+        log.error("Session %s could not reach its successors: they go on without.", run.row.pk)
 
 
 def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
@@ -174,7 +176,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
             return
         if state not in (before, None):
             raise SessionOver(run.row.pk)
-        _pause(run)
+        pause(run.row.pk)
 
 
 def _state(run: Run) -> str | None:
@@ -195,15 +197,8 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
         except _TROUBLE as error:
             log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
             connection.close()
-        _pause(run)
+        pause(run.row.pk)
 
 
 def _beating(run: Run) -> AbstractContextManager[None]:
     return beating(run.row.pk, seconds=patience_seconds())
-
-
-def _pause(run: Run) -> None:
-    rest()
-    with suppress(redis.RedisError):
-        live.beat(run.row.pk)
-    time.sleep(min(0.2, look_seconds()))

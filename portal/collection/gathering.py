@@ -13,8 +13,8 @@ moves on to `releasing`, which the database takes as the end of all partials and
 Then what is stored is opened and added. So each update that was counted is in the sum exactly
 once: in one partial, or in one hand-over.
 
-Should this process die, the collector's lapse is noticed and another one can gather again; what
-was handed over to its memory is lost, what was stored is not.
+Should this process die, the collector's lapse is noticed and another one can gather again: it finds
+what was stored, and gets again what was handed over from those who keep it (`keeping`).
 """
 
 import contextlib
@@ -147,8 +147,9 @@ def _await_sessions(
 ) -> None:
     """Take over what is handed over, until nobody holds the window and nothing is on its way.
 
-    A Valkey or a database that is away is waited for: what was taken over is in this memory alone,
-    and if it were given up, sums would be lost that were too small to be stored, and no others.
+    A Valkey or a database that is away is waited for: what was taken over may be in this memory
+    alone, and if it were given up, sums would be lost that were too small to be stored, and no
+    others.
     """
 
     def take(from_session: str, window_id: str, state: bytes) -> None:
@@ -160,7 +161,7 @@ def _await_sessions(
             # In this order: who has no hold any more has committed its hand-over.
             held = holders(row.collects).exists()
             handing_over.receive(row, keys, take)
-            if not held and handing_over.is_all_here(row):
+            if not held and handing_over.is_all_here(row) and not handing_over.is_kept_for(row):
                 return
         except (OperationalError, InterfaceError):
             connection.close()

@@ -17,7 +17,7 @@ from aggregation.protocol.sealing import SessionKeys, seal_state
 from aggregation.sessions.completion import Small
 from portal.collection import live
 from portal.collection.models import HandOver, Session
-from portal.collection.selectors import collector_of, outstanding, serving
+from portal.collection.selectors import collector_of, kept, outstanding, serving
 from portal.tasks.models import TaskWindow
 
 # A sender that has not pushed by then has crashed between its commit and its push.
@@ -96,3 +96,11 @@ def is_all_here(session: Session) -> bool:
     now = datetime.now(UTC)
     senders = (row.session for row in outstanding(session))
     return all(one.ended_at is not None and now - one.ended_at > OVERDUE for one in senders)
+
+
+def is_kept_for(collector: Session) -> bool:
+    """Whether somebody is there who gives the collector what another one died with, or what did
+    not arrive."""
+    rows = kept().filter(window_id=collector.collects_id)
+    rows = rows.exclude(successor=collector, received=True)
+    return bool(live.alive(sorted(set(rows.values_list("session_id", flat=True)))))

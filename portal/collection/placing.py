@@ -24,7 +24,7 @@ from portal.collection.demand import Need, Plan, Serving, plan
 from portal.collection.models import Session
 from portal.collection.opening import config_of_revision
 from portal.collection.said import Said, said
-from portal.collection.selectors import revisions_to_collect
+from portal.collection.selectors import kept, revisions_to_collect
 from portal.tasks.models import Revision
 from portal.tasks.signing import is_trusted
 from portal.valkey import queue_client
@@ -135,7 +135,9 @@ def _workers() -> int:
 
 
 def _taken() -> int:
-    return Session.objects.filter(state__in=Session.ALIVE, collects=None).count()
+    """Slots of sessions that are alive, and of those who keep something for a collector."""
+    keeping = live.alive(sorted(set(kept().values_list("session_id", flat=True))))
+    return Session.objects.filter(state__in=Session.ALIVE, collects=None).count() + len(keeping)
 
 
 def _lead_seconds() -> float:

@@ -1,6 +1,6 @@
 """One session, run: a long job that pops, sums, looks around once a second, and ends once.
 
-    claim ─► open ─► serve … ─► complete ─► flush ─► push what was small to its successors
+    claim ─► open ─► serve … ─► complete ─► flush ─► push what was small, and keep it for a while
 
 Everything that a device sent lives in the memory of this process, and for moments in that of the
 children who open for it (`openers`), and nowhere else. Whatever goes wrong in here ends the session
@@ -10,7 +10,7 @@ as a whole: it is dead, nothing of it is stored, its devices find no receipt and
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import redis
@@ -19,12 +19,14 @@ from django.db import connection
 
 from aggregation.clock import Clock
 from aggregation.protocol.sealing import SessionKeys
+from aggregation.sessions.completion import Small
 from aggregation.sessions.session import Session as Summing
 from portal.collection import draining, last_call, live, openers
 from portal.collection.beating import beating, patience_seconds
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
 from portal.collection.flushing import SessionOver
+from portal.collection.keeping import keep
 from portal.collection.models import Session
 from portal.collection.opening import config_of, open_session, session_row
 from portal.collection.placing import bury
@@ -55,19 +57,28 @@ def run_session(
     run = _opened(session_id, worker, clock, is_draining)
     if run is None:
         return
+    row, small = run.row, _run(run)
+    del run  # and with it the private key
+    try:
+        keep(session=row, small=small, clock=clock, is_draining=is_draining)
+    finally:
+        _forget(row)
+
+
+def _run(run: Run) -> Sequence[Small]:
+    """To its end, whatever that is. Gives what it has handed over."""
     try:
         serve(run)
-        complete(run)
+        return complete(run)
     except SessionOver:
-        log.warning("Session %s found itself over: what it held is dropped.", session_id)
+        log.warning("Session %s found itself over: what it held is dropped.", run.row.pk)
     except Exception as error:
-        log.error("Session %s ends with a fault: %s.", session_id, where(error))
+        log.error("Session %s ends with a fault: %s.", run.row.pk, where(error))
         _end_as_dead(run)
     finally:
-        with suppress(redis.RedisError):
-            live.forget(session_id)
+        _forget(run.row)
         openers.forget()
-        rest()
+    return ()
 
 
 def serve(run: Run) -> None:
@@ -103,6 +114,12 @@ def _opened(
         live.forget(row.pk)
         return None
     return Run(row, config, keys, summing, clock, is_draining)
+
+
+def _forget(row: Session) -> None:
+    with suppress(redis.RedisError):
+        live.forget(row.pk)
+    rest()
 
 
 def _decline(session_id: str, clock: Clock) -> None:

@@ -57,6 +57,14 @@ def collector_of(window: TaskWindow) -> Session | None:
     return Session.objects.filter(collects=window, state=Session.State.OPEN).first()
 
 
+def kept() -> QuerySet[HandOver]:
+    """What went to a collector that has not used it yet: whoever handed it over keeps it, too."""
+    rows = HandOver.objects.filter(successor__collects__isnull=False)
+    closing = (TaskWindow.State.GRACE, TaskWindow.State.RELEASING)
+    rows = rows.filter(window__state__in=closing)
+    return rows.exclude(successor__state=Session.State.FLUSHED)
+
+
 def outstanding(session: Session) -> QuerySet[HandOver]:
     """What was handed over to a session and has not arrived."""
     return HandOver.objects.filter(successor=session, received=False).select_related("session")

@@ -78,3 +78,6 @@ class Account:
     def check_nothing_dropped(self) -> None:
         """What a session took it counts, however small it was when it ended."""
         assert self.dropped == 0, self
+
+    def check_all_counted(self) -> None:
+        assert self.counted == self.phones, self

@@ -37,6 +37,12 @@ def test_workers_that_die_between_noise_and_commit(fault: Fault, full: bool) -> 
     fault("killed between noise and commit", died, ENOUGH, places)
 
 
+def test_workers_that_die_with_what_was_too_small_to_be_stored(fault: Fault, full: bool) -> None:
+    """It was in the dead worker's memory, and is still in that of the sessions it came from."""
+    places = ["noised", "stored"] if full else ["noised"]
+    fault("killed with small sums in memory", died, 40, places).check_all_counted()
+
+
 def test_a_restart_of_everything(fault: Fault, full: bool) -> None:
     """One part after the other, as an upgrade does it, then all at once, as a power cut would."""
     fault("everything restarted during a release", restarted, 100 if full else 40)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from devices_sim.device.once_only import (
     NoAnswer,
@@ -30,79 +30,31 @@ from devices_sim.device.once_only import (
     UnknownSession,
     next_step,
 )
-
-OPEN, FLUSHED, DEAD = "open", "flushed", "dead"
-# What a session holds: (origin session, update id, window).
-Held = frozenset[tuple[int, int, str]]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The protocol's rules; each can be broken to see that the search finds out."""
-
-    same_id_on_retry: bool = True
-    same_session_on_retry: bool = True
-    over_needs_the_database: bool = True
-    a_receipt_is_asked_for: bool = True
-    flush_is_fenced: bool = True
-    session_takes_an_id_once: bool = True
-    stored_before_sent: bool = True
-    receipts_with_the_flush: bool = True
-    handed_over_is_awaited: bool = True
-    handed_over_is_named: bool = True
-    inherited_receipts: bool = True
-    hand_over_after_commit: bool = True
-
-
-@dataclass(frozen=True)
-class Bounds:
-    sessions: int = 2
-    updates: int = 2
-    windows: tuple[str, ...] = ("1",)
-    hand_overs: bool = True
-    # Whether sessions die, windows close and hand-overs get lost.
-    faults: bool = True
-
-
-@dataclass(frozen=True)
-class Session:
-    state: str = OPEN
-    alive: bool = True
-    # Ids its process has seen, and what it holds.
-    seen: frozenset[int] = frozenset()
-    held: Held = frozenset()
-    # Where each of its windows went, once it is over: (window, session).
-    handed: frozenset[tuple[str, int]] = frozenset()
-    # Which of the ids that were sent to it are in what it handed over.
-    named: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class World:
-    # The phone: what it has stored, and an answer it has not yet dealt with.
-    record: Record | None
-    waiting: frozenset[str]
-    answer: object = None
-    # The server.
-    sessions: tuple[Session, ...] = ()
-    receipts: Held = frozenset()
-    closed: frozenset[str] = frozenset()
-    counts: tuple[tuple[str, int], ...] = ()
-    # Uploads ever sent: (session, id, windows); hand-overs under way: (to, what).
-    wire: frozenset[tuple[int, int, tuple[str, ...]]] = frozenset()
-    passing: frozenset[tuple[int, Held]] = frozenset()
-    ids: int = 0
-
+from tests.privacy.once_only_collecting import collecting
+from tests.privacy.once_only_world import (
+    DEAD,
+    FLUSHED,
+    OPEN,
+    WAITING,
+    Bounds,
+    Held,
+    Rules,
+    Session,
+    World,
+    gone,
+)
 
 History = tuple[str, ...]
 
 
 def explore(rules: Rules, bounds: Bounds, *, limit: int = 2_000_000) -> tuple[int, History | None]:
     """How many states were seen, and the first history that counts a window twice."""
+    sessions = [Session()] * bounds.sessions
+    collectors = [Session(state=WAITING, alive=False, collects=True)] * bounds.collectors
     start = World(
         record=None,
         waiting=frozenset(bounds.windows),
-        sessions=tuple(Session() for _ in range(bounds.sessions)),
+        sessions=(*sessions, *collectors),
         counts=tuple((window, 0) for window in bounds.windows),
     )
     came_from: dict[World, tuple[World, str] | None] = {start: None}
@@ -134,21 +86,21 @@ def steps(world: World, rules: Rules, bounds: Bounds) -> Iterator[tuple[str, Wor
     yield from _flushes(world, rules)
     if bounds.hand_overs:
         yield from _hand_overs(world, rules)
-    if bounds.faults:
-        yield from _faults(world, bounds)
+        yield from collecting(world, rules, bounds)
+    yield from _faults(world, bounds)
 
 
 def _faults(world: World, bounds: Bounds) -> Iterator[tuple[str, World]]:
     for number, session in enumerate(world.sessions):
-        if session.alive:
-            yield f"{number} is killed", _with(world, number, _gone(session))
-        if session.state == OPEN:
+        if session.alive and "killed" in bounds.faults:
+            yield f"{number} is killed", world.with_session(number, gone(session))
+        if session.state == OPEN and "dead" in bounds.faults:
             dead = replace(session, state=DEAD)
-            yield f"{number} is declared dead", _with(world, number, dead)
-    for to, state in world.passing:
+            yield f"{number} is declared dead", world.with_session(number, dead)
+    for to, state in world.passing if "lost" in bounds.faults else ():
         lost = replace(world, passing=world.passing - {(to, state)})
         yield f"a hand-over to {to} is lost", lost
-    for window in bounds.windows:
+    for window in bounds.windows if "closed" in bounds.faults else ():
         if window not in world.closed:
             yield f"window {window} closes", replace(world, closed=world.closed | {window})
 
@@ -180,10 +132,11 @@ def _phone(world: World, rules: Rules, bounds: Bounds) -> Iterator[tuple[str, Wo
 def _assigned(world: World, rules: Rules, bounds: Bounds) -> Iterator[tuple[str, World]]:
     """A session that is open is given, with a new id; also one whose process has died unnoticed."""
     windows = tuple(w for w in bounds.windows if w in world.waiting and w not in world.closed)
-    if not windows or world.ids >= bounds.updates:
+    collected = world.collected and rules.collected_takes_no_more
+    if not windows or collected or world.ids >= bounds.updates:
         return
     for number, session in enumerate(world.sessions):
-        if session.state == OPEN:
+        if session.state == OPEN and not session.collects:
             update, sent = world.ids, (number, world.ids, windows)
             stored = replace(
                 world,
@@ -271,7 +224,7 @@ def _uploads(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
             if _times(session, update) > 1:
                 continue
         after = replace(session, seen=session.seen | {update}, held=session.held | held)
-        yield f"{update} arrives at {to}", _with(world, to, after)
+        yield f"{update} arrives at {to}", world.with_session(to, after)
 
 
 def _times(session: Session, update: int) -> int:
@@ -280,7 +233,7 @@ def _times(session: Session, update: int) -> int:
 
 def _flushes(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
     for number, session in enumerate(world.sessions):
-        if session.alive:
+        if session.alive and not session.collects:
             yield f"{number} flushes", _flushed(world, number, rules)
 
 
@@ -288,22 +241,17 @@ def _flushed(world: World, number: int, rules: Rules, keeping: Held = frozenset(
     """One transaction: the state, the sums of windows still open, and their receipts."""
     session = world.sessions[number]
     if session.state != OPEN and rules.flush_is_fenced:
-        return _with(world, number, _gone(session))
-    stored = {h for h in session.held - keeping if h[2] not in world.closed}
-    counts = tuple((w, n + sum(h[2] == w for h in stored)) for w, n in world.counts)
+        return world.with_session(number, gone(session))
+    stored = frozenset(h for h in session.held - keeping if h[2] not in world.closed)
     kept = {(s, u % 100, w) for s, u, w in stored if rules.inherited_receipts or s == number}
     receipts = world.receipts | kept if rules.receipts_with_the_flush else world.receipts
-    over = replace(_gone(session), state=FLUSHED)
-    return _with(replace(world, counts=counts, receipts=receipts), number, over)
-
-
-def _gone(session: Session) -> Session:
-    return replace(session, alive=False, seen=frozenset(), held=frozenset())
+    over = replace(gone(session), state=FLUSHED)
+    return replace(world.with_counted(stored), receipts=receipts).with_session(number, over)
 
 
 def _hand_overs(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
     for number, session in enumerate(world.sessions):
-        if session.alive and session.held:
+        if session.alive and session.held and not session.collects:
             for successor, other in enumerate(world.sessions):
                 if successor != number and other.state == OPEN:
                     yield from _handed(world, number, successor, rules)
@@ -311,7 +259,7 @@ def _hand_overs(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
         if (session := world.sessions[to]).alive:
             arrived = replace(world, passing=world.passing - {(to, state)})
             taken = replace(session, held=session.held | state)
-            yield f"a hand-over arrives at {to}", _with(arrived, to, taken)
+            yield f"a hand-over arrives at {to}", arrived.with_session(to, taken)
 
 
 def _handed(world: World, number: int, to: int, rules: Rules) -> Iterator[tuple[str, World]]:
@@ -326,13 +274,10 @@ def _handed(world: World, number: int, to: int, rules: Rules) -> Iterator[tuple[
             named = own if rules.handed_over_is_named else frozenset()
             handed = frozenset({(window, to)})
             over = replace(flushed.sessions[number], handed=handed, named=named)
-            yield name, _with(replace(flushed, passing=world.passing | {(to, state)}), number, over)
+            if world.sessions[to].collects or not rules.kept_for_collectors_only:
+                over = replace(over, kept=(to, state))
+            passing = world.passing | {(to, state)}
+            yield name, replace(flushed, passing=passing).with_session(number, over)
         elif not rules.hand_over_after_commit:
             passing = world.passing | {(to, state)}
-            yield name, _with(replace(world, passing=passing), number, _gone(session))
-
-
-def _with(world: World, number: int, session: Session) -> World:
-    sessions = list(world.sessions)
-    sessions[number] = session
-    return replace(world, sessions=tuple(sessions))
+            yield name, replace(world, passing=passing).with_session(number, gone(session))

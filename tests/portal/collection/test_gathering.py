@@ -136,7 +136,7 @@ def test_it_waits_for_whoever_holds_the_window(collecting):
 
 
 def test_it_waits_for_a_valkey_that_is_not_well(collecting, parts):
-    """What it has taken over is nowhere else: a second collector would be without it."""
+    """What it has taken over may be nowhere else: a second collector would be without it."""
     holder = collecting.by_hand([FIRST], MIN)
     collecting.go_to(DUE)
     collector, before = Session.objects.filter(collects__window=FIRST), errors()
