@@ -1,5 +1,6 @@
 """Emissions: by activity and place, the factors with their sources, and what-if scenarios."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from portal.releases.browsing.emitting import (
     parse_scenario,
     tasks_with_emissions,
 )
-from portal.releases.browsing.headline import headline
+from portal.releases.browsing.headline import Headline, headline
 from portal.releases.browsing.history import strip, tables_before, tasks_with_files
 from portal.releases.browsing.leading import AMOUNTS, leading
 from portal.releases.browsing.placing import Subject
@@ -56,16 +57,7 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     subject = _subject(request, tables)
     found, scenario = Emissions(release, tables, subject), parse_scenario(request.GET)
     earlier = tables_before(request.user, release)
-    name = subject.name if subject else ""
-    said = [headline(COLUMN, tables, earlier, where=found.where, place=name)]
-    if not said[0].is_shown and subject:
-        apart = [found.where | {ACTIVITY: one} for one in found.shown_activities]
-        said += [headline(COLUMN, tables, earlier, where=one, place=name) for one in apart]
-    elif not said[0].is_shown:
-        said += [
-            headline(COLUMN, tables, earlier, where=one, place=name)
-            for name, one in found.of_places
-        ]
+    headlines = _headlines(found, earlier)
     outcome, cars = found.total(scenario), found.cars
     keep = _kept(release, subject, request)
     return {
@@ -78,7 +70,8 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "tiles": strip(request.user, release),
         "keep": urlencode(keep),
         "places": _places(found, keep | {"window": release.window.window}),
-        "headlines": said,
+        "headlines": headlines,
+        "is_whole_shown": headlines[-1].is_shown,
         "factors": found.factors,
         "factor_version": factor_table().version,
         "scenario": scenario,
@@ -91,6 +84,21 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
         "caveat": AMOUNTS,
         "country_name": _name(found.country),
     }
+
+
+def _headlines(found: Emissions, earlier: Tables | None) -> list[Headline]:
+    """All emissions; where noise drowns them, first what is shown of activities and places."""
+    name = found.subject.name if found.subject else ""
+
+    def said(where: Mapping[str, str], place: str = name) -> Headline:
+        return headline(COLUMN, found.tables, earlier, where=where, place=place)
+
+    whole = said(found.where)
+    if whole.is_shown:
+        return [whole]
+    activities = [said(found.where | {ACTIVITY: one}) for one in found.shown_activities]
+    places = [] if found.subject else [said(where, name) for name, where in found.of_places]
+    return [*activities, *places, whole]
 
 
 def _release(request: HttpRequest, tasks: list[str]) -> Release:

@@ -103,3 +103,10 @@ def test_a_country_without_numbers_is_still_the_one_that_is_chosen(
     assert '<option value="DE" selected>Germany</option>' in chosen
     assert '<option value="FR">France</option>' in chosen
     assert 'value="DE"' not in main(client.get("/emissions"))
+
+
+def test_what_is_shown_comes_before_what_noise_drowns(client: Client, tables: Tables) -> None:
+    said = words(client.get("/emissions")).partition("In words")[2]
+    assert "the number for emissions is not shown" in said
+    assert said.index("emitted") < said.index("the number for emissions is not shown")
+    assert "activity=driving" in main(client.get("/emissions")).partition("On the map")[0]
