@@ -39,9 +39,10 @@ class EntrySerializer(serializers.ModelSerializer[Entry]):
             OpenApiParameter("person", str, description="Username, or `system`."),
             OpenApiParameter("action", str, description="Such as `token.created`."),
             OpenApiParameter("object_type", str),
+            OpenApiParameter("object_label", str, description="All of it, or a part."),
             OpenApiParameter("object_id", str),
-            OpenApiParameter("first_day", str, description="YYYY-MM-DD, UTC."),
-            OpenApiParameter("last_day", str, description="YYYY-MM-DD, UTC, included."),
+            OpenApiParameter("first_day", str, description="YYYY-MM-DD, in civil time."),
+            OpenApiParameter("last_day", str, description="YYYY-MM-DD, in civil time, included."),
         ],
     )
 )

@@ -5,17 +5,25 @@ from django import forms
 from portal.audit.selectors import AuditFilter, values_in_log
 
 
+def _day(name: str) -> forms.DateField:
+    return forms.DateField(
+        required=False,
+        label=name,
+        widget=forms.DateInput({"type": "date"}),
+        error_messages={"invalid": "This is no date. Write it as 2026-12-31."},
+    )
+
+
 class AuditForm(forms.Form):
     """Filters in the URL. Choices are what the log holds, so nothing can be asked in vain."""
 
     person = forms.ChoiceField(required=False)
     action = forms.ChoiceField(required=False)
     object_type = forms.ChoiceField(required=False, label="Kind of object")
+    object_label = forms.CharField(required=False, max_length=200, label="Object")
     object_id = forms.CharField(required=False, max_length=100, label="Object id")
-    first_day = forms.DateField(
-        required=False, label="From", widget=forms.DateInput({"type": "date"})
-    )
-    last_day = forms.DateField(required=False, label="To", widget=forms.DateInput({"type": "date"}))
+    first_day = _day("From")
+    last_day = _day("To")
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
@@ -24,12 +32,12 @@ class AuditForm(forms.Form):
         self._offer("object_type", "object_type", "Every kind")
 
     def wanted(self) -> AuditFilter:
-        """The filter; fields that make no sense have their error beside them and ask nothing."""
         if not self.is_bound:
             return AuditFilter()
-        self.is_valid()
         return AuditFilter(**{k: v for k, v in self.cleaned_data.items() if v})
 
     def _offer(self, field: str, column: str, everything: str) -> None:
         options = [(value, value) for value in values_in_log(column)]
         self.fields[field].choices = [("", everything), *options]  # type: ignore[attr-defined]
+        unknown = "The log has no “%(value)s”. Choose one from the list."
+        self.fields[field].error_messages["invalid_choice"] = unknown

@@ -36,7 +36,10 @@ class Entry(models.Model):
     class Meta:
         ordering = ["-seq"]
         verbose_name_plural = "entries"
-        indexes = [models.Index(fields=["object_type", "object_id"], name="audit_by_object")]
+        indexes = [
+            models.Index(fields=["object_type", "object_id"], name="audit_by_object"),
+            models.Index(fields=["civil_at"], name="audit_by_civil_day"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.seq} {self.action} {self.object_label}"

@@ -15,7 +15,10 @@ class AuditFilter:
     person: str = ""
     action: str = ""
     object_type: str = ""
+    # Part of it is enough.
+    object_label: str = ""
     object_id: str = ""
+    # Civil time, as the page shows it.
     first_day: date | None = None
     last_day: date | None = None
 
@@ -29,10 +32,12 @@ def entries_matching(wanted: AuditFilter) -> QuerySet[Entry]:
         "object_id": wanted.object_id,
     }
     found = found.filter(**{name: value for name, value in exact.items() if value})
+    if wanted.object_label:
+        found = found.filter(object_label__icontains=wanted.object_label)
     if wanted.first_day:
-        found = found.filter(at__gte=datetime.combine(wanted.first_day, time.min, tzinfo=UTC))
+        found = found.filter(civil_at__gte=datetime.combine(wanted.first_day, time.min, tzinfo=UTC))
     if wanted.last_day:
-        found = found.filter(at__lte=datetime.combine(wanted.last_day, time.max, tzinfo=UTC))
+        found = found.filter(civil_at__lte=datetime.combine(wanted.last_day, time.max, tzinfo=UTC))
     return found
 
 

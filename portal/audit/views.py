@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from portal.access import role_required
 from portal.audit.exports import as_csv, as_json_lines
 from portal.audit.forms import AuditForm
+from portal.audit.models import Entry
 from portal.audit.selectors import entries_matching, latest_verification
 
 
@@ -32,10 +33,12 @@ def audit_export(request: HttpRequest, kind: str) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, form: AuditForm, *, status: int = 200) -> HttpResponse:
-    entries = entries_matching(form.wanted())
+    wrong = form.is_bound and not form.is_valid()
+    entries = Entry.objects.none() if wrong else entries_matching(form.wanted())
     context = {
         "section": "audit",
         "form": form,
+        "wrong": wrong,
         "page": Paginator(entries, 50).get_page(request.GET.get("page")),
         "verification": latest_verification(),
         "filtered": bool(form.is_bound and any(form.data.get(f) for f in form.fields)),

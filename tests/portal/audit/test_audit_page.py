@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+from datetime import UTC, datetime
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 
+from aggregation.clock import ManualClock
 from portal.audit import exports
 from portal.audit.models import Entry
 from portal.audit.services import Change, record
@@ -52,6 +54,38 @@ def test_a_filter_that_makes_no_sense_is_no_error(signed_in, log, query):
     assert signed_in("operator").get(f"/audit?{query}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("person=nobody", "The log has no “nobody”. Choose one from the list."),
+        ("action=role.lost", "The log has no “role.lost”. Choose one from the list."),
+        ("first_day=yesterday", "This is no date. Write it as 2026-12-31."),
+    ],
+)
+def test_a_filter_that_cannot_be_used_says_why_and_shows_nothing(signed_in, log, query, sentence):
+    page = signed_in("operator").get(f"/audit?{query}").content.decode()
+    assert sentence in page
+    assert "This filter cannot be used" in page
+    assert "<table" not in page
+
+
+@pytest.mark.databases
+def test_an_object_is_found_by_what_the_table_shows(signed_in, log):
+    client = signed_in("operator")
+    shown = client.get("/audit?object_label=Ada").content.decode()
+    assert "role.granted" in shown.split("<table")[1]
+    assert "person.added" not in shown.split("<table")[1]
+    assert "Nothing matches" in client.get("/audit?object_label=grace").content.decode()
+
+
+def test_days_are_those_that_are_shown(signed_in, person):
+    then = ManualClock(datetime(2031, 5, 6, tzinfo=UTC))
+    record(action="person.added", subject=person(), clock=then)
+    client = signed_in("operator")
+    assert "2031-05-06 00:00" in client.get("/audit?first_day=2031-05-06").content.decode()
+    assert client.get("/api/v1/audit?first_day=2031-05-07").json()["count"] == 0
+
+
 @pytest.mark.parametrize("path", ["/audit", "/audit/export.csv", "/audit/export.jsonl"])
 def test_it_is_for_reviewers_and_operators(signed_in, db, path):
     assert signed_in("analyst", "consumer").get(path).status_code == 403
@@ -82,7 +116,7 @@ def test_an_export_never_holds_more_than_was_asked_for(signed_in, log, query):
 
 @pytest.mark.databases
 def test_the_last_day_is_included(signed_in, log):
-    day = Entry.objects.get(seq=1).at.date()
+    day = Entry.objects.get(seq=1).civil_at.date()
     client = signed_in("operator")
     assert client.get(f"/api/v1/audit?first_day={day}&last_day={day}").json()["count"] == 2
     assert client.get("/api/v1/audit?first_day=0001-01-01&last_day=9999-12-31").status_code == 200
