@@ -18,6 +18,8 @@ from aggregation.protocol.streams import Column
 _ROW_IDS: Final = {"rowid", "_rowid_", "oid"}
 _IDENTIFIER: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 RESERVED: Final = {"device_results", "device_facts"}
+# As many as a hint names of what there is.
+_NAMED: Final = 20
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,15 @@ def nearest(name: str, known: Sequence[str]) -> str:
     folded = {one.casefold(): one for one in known}
     if near := difflib.get_close_matches(name.casefold(), folded, n=1):
         return f"Did you mean {folded[near[0]]}?"
-    if len(known) == 1:
-        return f"There is only {known[0]}."
-    return f"There are {', '.join(known[:20])}." if known else "Nothing can be read here."
+    return there_are(known) if known else "Nothing can be read here."
+
+
+def there_are(names: Sequence[str]) -> str:
+    """Some of many, and how many more."""
+    if len(names) == 1:
+        return f"There is only {names[0]}."
+    named, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    return f"There are {named} and {more:,} more." if more > 0 else f"There are {named}."
 
 
 # The first that finds something speaks.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlencode
 
+from aggregation.compiler.guard.names import nearest, there_are
 from aggregation.errors import Problem
 from portal.releases.browsing.tables import Tables
 from portal.releases.grouping import COUNTRY
@@ -50,8 +51,6 @@ SORTS: Final = {"value": "largest first", "name": "by name"}
 # than any name has, the rest is not read.
 _SHORTEST: Final = 3
 _LONGEST: Final = 200
-# As many as a sentence names of what there is.
-_NAMED: Final = 12
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ def country_of(text: str) -> str:
         return found[0].code
     if found:
         names = sorted(one.name for one in found)
-        raise Problem(f"Several countries are called {text[:60]!r}.", hint=_there_are(names))
+        raise Problem(f"Several countries are called {text[:60]!r}.", hint=there_are(names))
     near = _nearest(" ".join(wanted), {" ".join(words(one.name)): one.name for one in known})
     hint = f"Did you mean {near}?" if near else "Its name or its code is understood."
     raise Problem(f"This release has no country {text[:60]!r}.", hint=hint)
@@ -238,17 +237,7 @@ def _one_of(value: str, known: Iterable[str], usual: str, *, refusal: str) -> st
         return usual
     if value in options:
         return value
-    near = get_close_matches(value, options, n=1)
-    hint = f"Did you mean {near[0]}?" if near else _there_are(options)
-    raise Problem(f"{refusal} {value[:60]!r}.", hint=hint)
-
-
-def _there_are(names: Sequence[str]) -> str:
-    """Some of many, and how many more."""
-    if len(names) == 1:
-        return f"There is only {names[0]}."
-    named, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
-    return f"There are {named} and {more:,} more." if more > 0 else f"There are {named}."
+    raise Problem(f"{refusal} {value[:60]!r}.", hint=nearest(value[:60], options))
 
 
 def _top(text: str) -> int:
