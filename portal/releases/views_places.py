@@ -13,9 +13,10 @@ from django.views.decorators.http import require_safe
 
 from aggregation.errors import Problem
 from portal.releases.browsing.charting import chart_of
-from portal.releases.browsing.choosing import View, field_name, held_values, one_of
+from portal.releases.browsing.choosing import View, field_name, held_values, one_of, task_of
 from portal.releases.browsing.emitting import tasks_with_emissions
 from portal.releases.browsing.history import latest, strip
+from portal.releases.browsing.newest import with_numbers
 from portal.releases.browsing.placing import Subject, Told, tasks_about, usual_metric
 from portal.releases.browsing.tables import Tables
 from portal.releases.browsing.units import label, spoken
@@ -61,6 +62,7 @@ def places(request: HttpRequest) -> HttpResponseBase:
         names = _country_names()
         first = {"q": text, "countries": countries[:3], "places": _with_countries(found, names)}
         return render(request, "releases/_place_suggestions.html", first)
+    numbered = with_numbers(request.user)
     matches = streams.all_places_matching(text) if text else []
     page = Paginator(matches, _A_PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
@@ -69,6 +71,7 @@ def places(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "places": _with_countries((place for _, place in page.object_list), _country_names()),
         "countries": countries if text else _by_name(streams.countries()),
+        "numbered": numbered,
     }
     return render(request, "releases/places.html", context)
 
@@ -93,8 +96,11 @@ def country(request: HttpRequest, code: str) -> HttpResponseBase:
         raise Http404(f"There is no country with the code {code}.")
     if code != subject.country:
         return redirect("country", subject.country)
-    largest = streams.places_matching("", country=subject.country, limit=12)
-    return _about(request, subject, {"largest": largest})
+    context = {
+        "numbered": with_numbers(request.user).within(subject.country),
+        "largest": streams.places_matching("", country=subject.country, limit=12),
+    }
+    return _about(request, subject, context)
 
 
 def _about(request: HttpRequest, subject: Subject, context: dict[str, Any]) -> HttpResponse:
@@ -109,7 +115,7 @@ def _about(request: HttpRequest, subject: Subject, context: dict[str, Any]) -> H
 
 
 def _told(request: HttpRequest, subject: Subject, tasks: list[str]) -> dict[str, Any]:
-    task = one_of(request.GET.get("task", ""), tasks, "task about this place", tasks[0])
+    task = task_of(request.GET.get("task", ""), tasks, "about this place", tasks[0])
     window = request.GET.get("window", "")
     release = find_release(request.user, task, window) if window else latest(request.user, task)
     if release is None or not hasattr(release, "rendering"):

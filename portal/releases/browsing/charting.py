@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,9 +59,12 @@ class _Charting:
     tables: Tables
 
     def chart(self) -> Chart:
-        view, firsts = self.view, self.firsts
-        series = self._series(list(firsts))
-        cells = self._cells(list(firsts), series)
+        view, firsts = self.view, list(self.firsts)
+        series = self._series(firsts)
+        cells = self._cells(firsts, series)
+        if series and view.sort == "value" and view.measure != "share":
+            # The sum over the second key may be hidden where some of its parts are drawn.
+            firsts.sort(key=lambda first: -_drawn(cells[first, one] for one in series))
         lines = tuple(
             tuple(self._line(first, one, cells) for one in series or [""]) for first in firsts
         )
@@ -293,3 +296,7 @@ class _Charting:
         if self.view.measure == "share":
             return "%"
         return f"{unit} per {PER:,} inhabitants" if self.view.measure == "person" else unit
+
+
+def _drawn(lines: Iterable[Line]) -> float:
+    return sum(line.number.value or 0.0 for line in lines)

@@ -12,6 +12,7 @@ from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.ranking import Ranking
 from portal.releases.browsing.units import label
 from portal.releases.reading import Number
+from portal.releases.reasons import listed
 
 # As wide as a chart is drawn for a page, and for half of one.
 WIDE, HALF = 900, 440
@@ -75,6 +76,18 @@ class Chart:
         """What a folded chart leaves out."""
         lines = [line for lines in self.lines for line in lines if line.number.value is None]
         return Hidden.of((", ".join(line.names), _why(line)) for line in lines)
+
+    @property
+    def only(self) -> str:
+        """Which series have bars, where others have none: a part would read as the whole."""
+        shown = [
+            name
+            for n, name in enumerate(self.series)
+            if any(lines[n].number.value is not None for lines in self.lines)
+        ]
+        if not shown or len(shown) == len(self.series):
+            return ""
+        return f"{self.view.second.capitalize()}: {listed(shown)} only. Noise drowns the others."
 
     def svg(self, *, width: int = WIDE, heading: bool = True, folded: bool = False) -> str:
         """By itself, with its title, it also holds what a page says beside it."""

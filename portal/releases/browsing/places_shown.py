@@ -11,6 +11,8 @@ from portal.streams.folding import words
 
 # As many as a page lists.
 MOST: Final = 60
+# More than there are places.
+_ALL: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def places_shown(tables: Tables) -> PlacesShown | None:
     Emissions do not count: where the factor is 0 they are known of places that nobody is in.
     """
     key = tables.region_key or tables.country_key
-    found = _found(tables, key) if key else ()
+    found = _found(tables, key, MOST) if key else ()
     if not found:
         return None
     name = tables.name_of(key)
@@ -46,7 +48,14 @@ def places_shown(tables: Tables) -> PlacesShown | None:
     return PlacesShown(key != tables.region_key, int(found[0][2]), tuple(named))
 
 
-def _found(tables: Tables, key: str) -> tuple[tuple[str, int, int], ...]:
+def values_shown(tables: Tables, key: str) -> frozenset[str]:
+    """All values of a key with a number in some table, in the same sense."""
+    return (
+        frozenset(value for value, _, _ in _found(tables, key, most=_ALL)) if key else frozenset()
+    )
+
+
+def _found(tables: Tables, key: str, most: int) -> tuple[tuple[str, int, int], ...]:
     """Each with its rows, and how many there are in all."""
     files = [one for one in tables.shown.files if not one.is_emissions]
     layouts = [one for one in map(tables.shown.layout, files) if key in one.keys]
@@ -60,4 +69,4 @@ def _found(tables: Tables, key: str) -> tuple[tuple[str, int, int], ...]:
         "GROUP BY place ORDER BY 2 DESC, 1 LIMIT ?"
     )
     first, *rest = [one.file for one in layouts]
-    return remembered(first, statement, (*(str(one.path) for one in rest), MOST))
+    return remembered(first, statement, (*(str(one.path) for one in rest), most))

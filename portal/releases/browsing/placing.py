@@ -19,7 +19,7 @@ from portal.releases.browsing.history import (
 )
 from portal.releases.browsing.measuring import is_nothing
 from portal.releases.browsing.over_time import OverTime
-from portal.releases.browsing.tables import Tables
+from portal.releases.browsing.tables import Found, Tables
 from portal.releases.browsing.taking_part import took_part
 from portal.releases.models import Release
 from portal.releases.showing import Shown
@@ -101,8 +101,11 @@ class Told:
     @cached_property
     def is_nothing(self) -> bool:
         """Kilometres times a factor of 0, which leaves no noise: nobody need be told so twice."""
-        found = self.tables.one(self.metric, self.where)
-        return found is not None and is_nothing(found.number)
+        return self._found is not None and is_nothing(self._found.number)
+
+    @cached_property
+    def _found(self) -> Found | None:
+        return self.tables.one(self.metric, self.where)
 
     @property
     def took_part(self) -> str:
@@ -111,17 +114,34 @@ class Told:
         return took_part(self.viewer, self.release, then, place=self.subject.name)
 
     def headlines(self) -> list[Headline]:
-        """Of each metric; where none is shown, of each value of the first free key that is."""
+        """Of each metric; where none is shown, of each value of the first free key that is, the
+        largest first."""
+        return [one.headline for one in self._apart or self._whole]
+
+    @property
+    def summed(self) -> list[str]:
+        """The keys that those sum over."""
+        return self.free_keys[1:] if self._apart else self.free_keys
+
+    @cached_property
+    def _whole(self) -> list[Told]:
         found = [self._about(metric, self.held) for metric in self.tables.metrics]
-        found = [one for one in found if one.metric == self.metric or not one.is_nothing]
-        if any(one.headline.is_shown for one in found) or not self.free_keys:
-            return [one.headline for one in found]
+        return [one for one in found if one.metric == self.metric or not one.is_nothing]
+
+    @cached_property
+    def _apart(self) -> list[Told]:
+        if any(one.headline.is_shown for one in self._whole) or not self.free_keys:
+            return []
         by = self.free_keys[0]
-        apart = [
-            self._about(self.metric, {**self.held, by: value}) for value in self.tables.domain(by)
-        ]
-        shown = [one.headline for one in apart if one.headline.is_shown and not one.is_nothing]
-        return shown or [self.headline]
+        found = [self._about(self.metric, {**self.held, by: one}) for one in self._values(by)]
+        return [one for one in found if one.headline.is_shown and not one.is_nothing]
+
+    def _values(self, by: str) -> list[str]:
+        """Of a key, the largest here first."""
+        held = {key: [value] for key, value in self.where.items()}
+        layout, rows = self.tables.rows([*held, by], self.metric, where=held, sort=self.metric)
+        at = layout.keys.index(by)
+        return [str(row.keys[at]) for row in rows]
 
     def _about(self, metric: str, held: Mapping[str, str]) -> Told:
         return replace(self, metric=metric, held=held)
@@ -141,7 +161,7 @@ class Told:
             return None
         now = Side(_label(self.release), self.tables, self.where)
         then = Side(_label(self.earlier.shown.release), self.earlier, self.where)
-        return compare(now, then, metric=self.metric, by=by, values=self.tables.domain(by))
+        return compare(now, then, metric=self.metric, by=by, values=self._values(by))
 
     def beside_country(self) -> Comparison | None:
         """The same place as shares, beside its country."""
@@ -153,7 +173,7 @@ class Told:
             return None
         here = Side(self.subject.name, self.tables, self.where)
         there = Side(whole.name, self.tables, {country: whole.value, **self.held})
-        values = self.tables.domain(by)
+        values = self._values(by)
         return compare(here, there, metric=self.metric, by=by, values=values, shares=True)
 
     @cached_property

@@ -169,6 +169,35 @@ def test_a_place_over_time_beside_its_country_and_since_the_day_before(client, r
     assert "Clearly different" in whole
 
 
+def test_a_place_says_what_its_sentences_count_and_sorts_its_rows_by_size(client, released):
+    page = client.get(f"/places/{LYON}")
+    assert "Each sentence counts every activity." in words(page)
+    compared = main(page).split('id="since"')[1]
+    assert re.findall(r'<th scope="row">(\w+)', compared)[:3] == ["flying", "subway", "train"]
+
+
+def test_a_task_that_says_nothing_of_a_place_is_named_with_those_that_do(client, released):
+    said = words(client.get(f"/places/{LYON}?task=nothing"))
+    assert "There is no task about this place that is called" in said
+    assert f"There is only {TASK}." in said
+
+
+def test_places_with_numbers_are_told_from_those_without(client, released):
+    page = main(client.get("/places"))
+    first, rest = page.split("All countries")
+    assert "Countries with numbers" in first
+    assert "/countries/FR" in first
+    assert "or for 4 of their places" in first
+    assert "/countries/DE" in rest
+    found = main(client.get("/places?q=mar"))
+    assert f"/places/{MARSEILLE}" in found
+    assert "has numbers" not in found
+    assert "has numbers" in main(client.get("/places?q=lyon"))
+    country = main(client.get("/countries/FR")).split("Its places with numbers")[1]
+    assert f"/places/{LYON}" in country.split("Its largest places")[0]
+    assert f"/places/{MARSEILLE}" not in country.split("Its largest places")[0]
+
+
 def test_a_place_with_nothing_to_show_says_why(client, released):
     said = words(client.get(f"/places/{MARSEILLE}"))
     assert "is not shown. Its noise alone would be more than about ± 25 % of its" in said

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from portal.releases.browsing import comparing
+from portal.releases.browsing import charting, comparing
 from portal.releases.browsing.charting import chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.comparing import Side, compare
@@ -71,3 +71,30 @@ def test_a_folded_chart_draws_what_is_shown_and_names_the_rest(tables):
 
 def test_where_nothing_is_shown_nothing_more_is_not(client, released):
     assert "more are not shown" not in words(client.get(f"/places/{MARSEILLE}?metric=num_trips"))
+
+
+def test_a_chart_says_which_parts_it_counts_where_others_are_not_shown(tables):
+    chart = chart_of(View(metric="num_trips", by="region", second="activity"), tables)
+    assert chart.only == ""
+    part = tuple(
+        (lines[0], *(replace(line, number=without(line.number)) for line in lines[1:]))
+        for lines in chart.lines
+    )
+    assert replace(chart, lines=part).only == "Activity: walking only. Noise drowns the others."
+
+
+def test_bars_of_two_keys_are_sorted_by_what_is_drawn(tables, monkeypatch):
+    """Also where the sum over the second key is hidden, though its parts are not."""
+    whole = charting._Charting.firsts.func
+
+    def hidden(self):
+        found = whole(self).items()
+        return {
+            first: replace(line, number=without(line.number)) for first, line in reversed(found)
+        }
+
+    monkeypatch.setattr(charting._Charting, "firsts", property(hidden))
+    chart = chart_of(View(metric="num_trips", by="region", second="activity"), tables)
+    drawn = [sum(line.number.value for line in lines) for lines in chart.lines]
+    assert drawn == sorted(drawn, reverse=True)
+    assert len(set(drawn)) > 1

@@ -63,6 +63,14 @@ def test_parts_are_remembered_from_one_visit_to_the_next(
     assert replace(lyon).lines == lines
 
 
+def test_sentences_on_parts_begin_with_the_largest_and_say_what_they_count(
+    client: Client, released: list[Release], no_sums: None
+) -> None:
+    said = words(client.get(f"/places/{LYON}"))
+    assert said.index("people in Lyon flew") < said.index("people in Lyon walked")
+    assert "Each sentence counts" not in said, "they are by the only key there is"
+
+
 def test_the_page_says_that_it_shows_parts(
     client: Client, released: list[Release], no_sums: None
 ) -> None:

@@ -85,6 +85,7 @@ def test_nor_does_one_that_cannot_be_read(released, client, monkeypatch, error):
     assert newest(AnonymousUser()) is None
     for one in (Client(), client):
         assert one.get("/").status_code == 200
+        assert "Countries with numbers" not in words(one.get("/places"))
 
 
 def test_the_newest_is_the_one_that_was_released_last(released):
