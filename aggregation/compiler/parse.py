@@ -27,6 +27,27 @@ _OPENING: Final = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING: Final = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _PARAMETERS: Final = {TokenType.PLACEHOLDER, TokenType.PARAMETER, TokenType.SESSION_PARAMETER}
 _START: Final = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}
+_BEFORE_LISTS: Final = _OPENING | {
+    TokenType.SELECT,
+    TokenType.DISTINCT,
+    TokenType.ALL,
+    TokenType.GROUP_BY,
+    TokenType.ORDER_BY,
+    TokenType.FROM,
+}
+_AFTER_LISTS: Final = _CLOSING | {
+    TokenType.COMMA,
+    TokenType.SEMICOLON,
+    TokenType.FROM,
+    TokenType.WHERE,
+    TokenType.GROUP_BY,
+    TokenType.HAVING,
+    TokenType.ORDER_BY,
+    TokenType.LIMIT,
+    TokenType.UNION,
+    TokenType.EXCEPT,
+    TokenType.INTERSECT,
+}
 _SAID: Final = 60
 
 
@@ -159,10 +180,25 @@ def _token_findings(tokens: list[Token]) -> Iterator[tuple[str, int, str, str]]:
         if dollar or token.token_type in _PARAMETERS:
             message = "A parameter has no value on a device."
             yield "parameter", token.start, message, "Write the value."
+    for token in _loose_commas(tokens):
+        message = "A comma stands here with nothing on one side of it."
+        yield "syntax", token.start, message, "Remove it, or write what is missing."
     for before, after in pairwise(tokens):
         ends = before.token_type is TokenType.SEMICOLON and before.start > first.start
         if ends and after.token_type is not TokenType.SEMICOLON:
             yield "one_statement", after.start, "There are several statements.", "Keep one SELECT."
+
+
+def _loose_commas(tokens: list[Token]) -> Iterator[Token]:
+    """The parser passes over them; SQLite does not."""
+    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+        if token.token_type is TokenType.COMMA and (
+            before is None
+            or after is None
+            or before.token_type in _BEFORE_LISTS
+            or after.token_type in _AFTER_LISTS
+        ):
+            yield token
 
 
 def _too_deep(tokens: list[Token]) -> Token | None:

@@ -13,7 +13,7 @@ from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.guard.plan import Plan
 from aggregation.compiler.lineage import DomainOf
-from aggregation.compiler.origins import FromChoice, FromColumn
+from aggregation.compiler.origins import Computed, FromChoice, FromColumn
 from aggregation.compiler.parse import Statement
 from aggregation.compiler.tree import (
     Aggregate,
@@ -29,6 +29,9 @@ from aggregation.compiler.tree import (
 from aggregation.compiler.walks import conjuncts, expressions, walk
 from aggregation.protocol.domains import Value
 from aggregation.protocol.streams import Column
+
+# As lineage says it.
+_AVERAGE: Final = Computed("the result of AVG")
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,18 @@ def rounding_ignored(reviewed: Reviewed) -> Iterator[Finding]:
         yield _warning(message, "Leave ROUND out: pages round when they show it.", item.at)
 
 
+def sum_of_averages(reviewed: Reviewed) -> Iterator[Finding]:
+    """A device with one event adds as much to it as one with a hundred. Their mean has a meaning,
+    and is asked for with AVG."""
+    for one in reviewed.plan.derivation.coordinates:
+        match one.value:
+            case Aggregate("sum", Ref(_, Field(name, _, origin), at)) if origin == _AVERAGE:
+                if not one.hidden:
+                    message = f"{name} is an average of each device, and averages do not add up."
+                    hint = f"Write AVG({name}), or sum and count on the device and divide here."
+                    yield _warning(message, hint, at)
+
+
 def _warning(message: str, hint: str, at: int) -> Finding:
     return Finding(message, hint, at=at, severity="warning")
 
@@ -200,4 +215,9 @@ CLIENT_RULES: Final[tuple[WarningRule, ...]] = (
     unused_column,
     key_may_be_empty,
 )
-SERVER_RULES: Final[tuple[WarningRule, ...]] = (tiny_groups, unused_stream, rounding_ignored)
+SERVER_RULES: Final[tuple[WarningRule, ...]] = (
+    tiny_groups,
+    unused_stream,
+    rounding_ignored,
+    sum_of_averages,
+)

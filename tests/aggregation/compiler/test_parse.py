@@ -1,5 +1,7 @@
 """Parsing: one statement, every node with its place."""
 
+import sqlite3
+
 import pytest
 from sqlglot import exp
 
@@ -34,3 +36,35 @@ def test_there_is_no_second_statement(end: str) -> None:
 @pytest.mark.parametrize(("at", "place"), [(0, (1, 1)), (8, (1, 9)), (10, (2, 1)), (12, (2, 3))])
 def test_lines_and_columns_count_from_one(at: int, place: tuple[int, int]) -> None:
     assert line_and_column("SELECT a,\n  b", at) == place
+
+
+@pytest.mark.parametrize(
+    ("query", "column"),
+    [
+        ("SELECT a, FROM t", 9),
+        ("SELECT a, /* b */ FROM t;", 9),
+        ("SELECT ,a FROM t", 8),
+        ("SELECT DISTINCT , a FROM t", 17),
+        ("SELECT a,,b FROM t", 9),
+        ("SELECT a FROM t,", 16),
+        ("SELECT a FROM t WHERE a IN (1,)", 30),
+        ("SELECT MAX(,a) FROM t", 12),
+        ("SELECT a FROM t GROUP BY a, HAVING a > 1", 27),
+        ("SELECT a FROM t GROUP BY a,;", 27),
+        ("SELECT b FROM (SELECT a, FROM t)", 24),
+        ("SELECT a, FROM t UNION ALL SELECT a FROM t", 9),
+    ],
+)
+def test_a_loose_comma_is_refused_as_devices_would(query: str, column: int) -> None:
+    found = parse("sql", query)
+    assert isinstance(found, Unparsed)
+    assert found.rule == "syntax"
+    assert found.finding.message.startswith("A comma stands here with nothing")
+    assert line_and_column(query, found.finding.at) == (1, column)
+    with pytest.raises(sqlite3.OperationalError):
+        sqlite3.connect(":memory:").execute(query)
+
+
+def test_a_column_may_be_called_as_a_clause() -> None:
+    """Where it is quoted, as SQLite has it."""
+    assert isinstance(parse("sql", 'SELECT a, "from", b AS "all", c FROM t'), Statement)
