@@ -8,6 +8,7 @@ narrow rooms; a map is one drawing that sizes its own letters, in an element of 
 
 from portal.charts.areas import AREAS, Area
 from portal.charts.fitting import fitted
+from portal.charts.frame import COLOURS
 from portal.charts.histogram import histogram
 from portal.charts.maps import in_sight, world_map
 from portal.charts.shapes import Group, Line, Mark, Place, Shade
@@ -16,6 +17,7 @@ from portal.charts.timeline import timeline
 
 __all__ = [
     "AREAS",
+    "COLOURS",
     "Area",
     "Group",
     "Line",

@@ -7,6 +7,8 @@ from portal.charts.measure import text_width, wrap
 from portal.charts.svg import Markup, join, tag, text
 
 SERIES = 6
+# Each plain and striped.
+COLOURS = 2 * SERIES
 # Sizes of letters, as in charts.css.
 SMALL, VALUE, NORMAL, LARGE = 12.0, 12.5, 13.0, 15.0
 # How much wider bold letters are.

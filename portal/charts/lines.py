@@ -70,12 +70,12 @@ def _window(plot: Plot, index: int) -> Markup:
     return text(label, x, plot.bottom + 20, "tick", text_anchor=anchor)
 
 
-def draw_line(plot: Plot, line: Line, index: int) -> Markup:
+def draw_line(plot: Plot, line: Line) -> Markup:
     """Bands and strokes for each run of shown marks, then a dot for every mark."""
-    runs = list(_runs(line.marks))
-    bands = [_band(plot, run, index) for run in runs]
-    strokes = [_stroke(plot, run, index) for run in runs if len(run) > 1]
-    dots = [_dot(plot, line, number, index) for number in range(len(line.marks))]
+    runs, colour = list(_runs(line.marks)), line.colour or 0
+    bands = [_band(plot, run, colour) for run in runs]
+    strokes = [_stroke(plot, run, colour) for run in runs if len(run) > 1]
+    dots = [_dot(plot, line, number, colour) for number in range(len(line.marks))]
     return tag("g", *bands, *strokes, *dots)
 
 
@@ -85,19 +85,19 @@ def line_labels(plot: Plot, lines: Sequence[Line]) -> list[Markup]:
     for index, line in enumerate(lines):
         shown = [mark.value for mark in line.marks if is_finite(mark)]
         if shown:
-            ends.append((plot.axis.at(shown[-1] or 0.0), index, line.name))
+            ends.append((plot.axis.at(shown[-1] or 0.0), index))
     placed, lowest = [], plot.top - 16.0
-    for wanted, index, name in sorted(ends):
+    for wanted, index in sorted(ends):
         lowest = max(wanted, lowest + 16)
-        placed.append((lowest, index, name))
+        placed.append((lowest, lines[index]))
     over = max(0.0, lowest - plot.bottom) if placed else 0.0
-    return [_name(plot, name, index, y - over) for y, index, name in placed]
+    return [_name(plot, line.name, line.colour or 0, y - over) for y, line in placed]
 
 
-def _name(plot: Plot, name: str, index: int, y: float) -> Markup:
+def _name(plot: Plot, name: str, colour: int, y: float) -> Markup:
     x = plot.right + 10
-    dashes = "4 2.5" if is_striped(index) else None
-    kind = f"stroke {series_class(index)}"
+    dashes = "4 2.5" if is_striped(colour) else None
+    kind = f"stroke {series_class(colour)}"
     stroke = tag("path", d=f"M{x:.1f} {y:.1f}h12", class_=kind, stroke_dasharray=dashes)
     words = cut(name, VALUE, (plot.frame.width - x - 17) / BOLD)
     return join(stroke, text(words, x + 17, y + 4, "line-name"))
@@ -115,7 +115,7 @@ def _runs(marks: Sequence[Mark]) -> Iterator[list[Dot]]:
         yield run
 
 
-def _band(plot: Plot, run: list[Dot], index: int) -> Markup:
+def _band(plot: Plot, run: list[Dot], colour: int) -> Markup:
     """The intervals as an area; of a point alone, as an upright bar."""
     sides = run if len(run) > 1 else [run[0], run[0]]
     nudge = [0.0] * len(run) if len(run) > 1 else [-4.0, 4.0]
@@ -126,13 +126,13 @@ def _band(plot: Plot, run: list[Dot], index: int) -> Markup:
         upper.append(f"{x} {number(plot.axis.at(value + width))}")
         lower.append(f"{x} {number(plot.axis.at(value - width))}")
     path = "M" + "L".join([*upper, *reversed(lower)]) + "Z"
-    return tag("path", d=path, class_=f"band {series_class(index)}")
+    return tag("path", d=path, class_=f"band {series_class(colour)}")
 
 
-def _stroke(plot: Plot, run: list[Dot], index: int) -> Markup:
+def _stroke(plot: Plot, run: list[Dot], colour: int) -> Markup:
     points = [f"{number(plot.x(at))} {number(plot.axis.at(mark.value or 0.0))}" for at, mark in run]
-    dashes = "6 4" if is_striped(index) else None
-    kind = f"stroke {series_class(index)}"
+    dashes = "6 4" if is_striped(colour) else None
+    kind = f"stroke {series_class(colour)}"
     return tag("path", d="M" + "L".join(points), class_=kind, stroke_dasharray=dashes)
 
 
@@ -141,23 +141,23 @@ def draw_gaps(plot: Plot, lines: Sequence[Line]) -> list[Markup]:
     none, a ring for each at the foot."""
     drawn = []
     for at in range(len(plot.labels)):
-        hidden = [index for index, line in enumerate(lines) if not is_finite(line.marks[at])]
+        hidden = [line for line in lines if not is_finite(line.marks[at])]
         if len(hidden) == len(lines):
             drawn.append(_told(plot, lines[0], at, _post(plot, at)))
         else:
-            for height, index in enumerate(hidden):
-                ring = _ring(plot, at, index, height)
-                drawn.append(_told(plot, lines[index], at, ring))
+            for height, line in enumerate(hidden):
+                ring = _ring(plot, at, line.colour or 0, height)
+                drawn.append(_told(plot, line, at, ring))
     return drawn
 
 
-def _dot(plot: Plot, line: Line, at: int, index: int) -> Markup:
+def _dot(plot: Plot, line: Line, at: int, colour: int) -> Markup:
     mark = line.marks[at]
     if not is_finite(mark):
         return Markup("")
     y = plot.axis.at(mark.value or 0.0)
     radius = 3.5 if plot.step > 9 else 2.0
-    dot = tag("circle", cx=plot.x(at), cy=y, r=radius, class_=f"dot {series_class(index)}")
+    dot = tag("circle", cx=plot.x(at), cy=y, r=radius, class_=f"dot {series_class(colour)}")
     return _told(plot, line, at, dot)
 
 
@@ -167,9 +167,9 @@ def _told(plot: Plot, line: Line, at: int, shape: Markup) -> Markup:
     return linked(tag("g", tag("title", words), shape, class_="mark"), mark.href)
 
 
-def _ring(plot: Plot, at: int, index: int, height: int) -> Markup:
+def _ring(plot: Plot, at: int, colour: int, height: int) -> Markup:
     y = plot.bottom - 7 - 10 * height
-    return tag("circle", cx=plot.x(at), cy=y, r=3.5, class_=f"gap {series_class(index)}")
+    return tag("circle", cx=plot.x(at), cy=y, r=3.5, class_=f"gap {series_class(colour)}")
 
 
 def _post(plot: Plot, at: int) -> Markup:

@@ -31,6 +31,8 @@ class Line:
 
     name: str
     marks: tuple[Mark, ...]
+    # Which colour it has: without one, that of its place among the lines.
+    colour: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Lines over time with bands for their intervals, and gaps where a number is not shown."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from portal.charts.frame import (
     BOLD,
@@ -40,7 +41,11 @@ def timeline(
     marks = [mark for line in lines for mark in line.marks]
     if not any(is_finite(mark) for mark in marks):
         return sentence(frame, nothing_shown(marks))
-    return _drawn(frame, list(labels), lines, unit, height, log=log)
+    coloured = [
+        replace(line, colour=n if line.colour is None else line.colour)
+        for n, line in enumerate(lines)
+    ]
+    return _drawn(frame, list(labels), coloured, unit, height, log=log)
 
 
 def _drawn(
@@ -53,7 +58,7 @@ def _drawn(
     ends = {"top": y + 32, "bottom": y + height - 28}
     plot = _plot(frame, labels, lines, unit, **ends, direct=direct, log=log)
     axes, bottom = draw_axes(plot)
-    drawn = [draw_line(plot, line, index) for index, line in enumerate(lines)]
+    drawn = [draw_line(plot, line) for line in lines]
     names = line_labels(plot, lines) if direct else []
     said = _description(labels, lines, unit)
     content = [title, keys, axes, *draw_gaps(plot, lines), *drawn, *names]
@@ -87,7 +92,7 @@ def _ends(mark: Mark) -> list[float]:
 
 
 def _keys(lines: Sequence[Line], marks: Sequence[Mark], *, named: bool) -> list[Key]:
-    keys = [Key(i, one.name) for i, one in enumerate(lines)] if named and len(lines) > 1 else []
+    keys = [Key(one.colour or 0, one.name) for one in lines] if named and len(lines) > 1 else []
     if any(half_width(mark) for mark in marks):
         keys.append(Key("band", "interval"))
     some = [[is_finite(mark) for mark in column] for column in _columns(lines)]

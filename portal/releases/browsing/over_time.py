@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from portal.charts import Line, Mark, fitted, timeline
+from portal.charts import COLOURS, Line, Mark, fitted, timeline
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered
@@ -104,12 +104,21 @@ class OverTime:
         tables = self.windows[-1][1]
         return timeline(
             [release.window.as_window().label for release, _ in self.windows],
-            [Line(name, tuple(map(_mark, line))) for name, line in self.lines.items()],
+            [
+                Line(name, tuple(map(_mark, line)), self._colours.get(name))
+                for name, line in self.lines.items()
+            ],
             title=f"{self.name} over time",
             unit=tables.unit(self.metric),
             width=width,
             heading=False,
         )
+
+    @cached_property
+    def _colours(self) -> dict[str, int]:
+        """A value keeps its colour whichever others are shown, where there are enough of them."""
+        domain = self.windows[-1][1].domain(self.key) if self.is_apart else []
+        return {value: n for n, value in enumerate(domain)} if len(domain) <= COLOURS else {}
 
 
 def _one(tables: Tables, metric: str, where: Mapping[str, str]) -> Found:

@@ -63,6 +63,16 @@ def test_names_stand_at_the_ends_without_touching() -> None:
     assert min(b - a for a, b in pairwise(heights)) >= 15
 
 
+def test_a_line_keeps_its_colour_whichever_others_are_drawn() -> None:
+    lines = [Line("Lyon", (Mark(5.0), Mark(6.0)), 7), Line("Nice", (Mark(None), Mark(1.0)), 2)]
+    for width, order in ((720, 1), (360, -1)):
+        svg = timeline(WEEKS[:2], lines[::order], **ABOUT, width=width)
+        strokes = [one for one in of_class(svg, "stroke") if "L" in one.attrib["d"]]
+        assert [one.attrib["class"] for one in strokes] == ["stroke s2"]
+        assert "stroke-dasharray" in strokes[0].attrib
+        assert [one.attrib["class"] for one in of_class(svg, "gap")][-1] == "gap s3"
+
+
 def test_a_narrow_drawing_has_a_legend_instead_and_fewer_ticks() -> None:
     weeks = [f"2026-W{number}" for number in range(10, 50)]
     lines = [line(name, *range(40)) for name in ("Lyon", "Nice")]

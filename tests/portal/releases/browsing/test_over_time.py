@@ -7,6 +7,7 @@ from django.test import Client
 
 from portal.accounts.models import Person
 from portal.releases import querying
+from portal.releases.browsing import over_time as module
 from portal.releases.browsing.over_time import OverTime
 from portal.releases.browsing.placing import Subject, usual_metric
 from portal.releases.browsing.tables import Tables
@@ -53,6 +54,15 @@ def test_where_the_sum_is_not_shown_its_largest_parts_have_lines(
     assert list(lyon.lines) == ["flying", "subway", "train", "bus", "driving"]
     assert lyon.is_shown
     assert "flying" in lyon.figure
+
+
+def test_a_part_keeps_its_colour_whichever_are_shown(
+    lyon: OverTime, no_sums: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    domain = lyon.windows[-1][1].domain("activity")
+    assert all(lyon._colours[name] == domain.index(name) for name in lyon.lines)
+    monkeypatch.setattr(module, "COLOURS", 8)
+    assert not replace(lyon)._colours, "nine would not all have their own"
 
 
 def test_parts_are_remembered_from_one_visit_to_the_next(
