@@ -18,7 +18,8 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Row:
-    """One mechanism at the paper's ε: for each metric ours and the paper's, where it has one."""
+    """One mechanism at the paper's ε: for each metric ours and the paper's, where it has one, in
+    percent."""
 
     name: str
     errors: list[tuple[float, float | None]]
@@ -100,5 +101,9 @@ class Shown:
 
 def _row(name: str, errors: dict[str, float], result: dict[str, Any]) -> Row:
     paper = result["paper"].get(name, {})
-    beside = [(errors[metric], paper.get(metric)) for metric in METRICS]
-    return Row(NAMES[name], beside, errors["mean"], errors["mean"] <= result["target"])
+    beside = [(100 * errors[metric], _percent(paper.get(metric))) for metric in METRICS]
+    return Row(NAMES[name], beside, 100 * errors["mean"], errors["mean"] <= result["target"])
+
+
+def _percent(fraction: float | None) -> float | None:
+    return None if fraction is None else 100 * fraction

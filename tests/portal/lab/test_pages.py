@@ -1,6 +1,7 @@
 """The lab's pages: asking, watching, exporting, comparing."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -121,9 +122,10 @@ def test_a_comparison_has_the_figure_and_the_table(signed_in, made):
     page = content(signed_in("analyst").get(f"/lab/{made('comparison', COMPARISON).pk}"))
     assert page.count("<svg xmlns") == 2
     assert "by metric at ε = 2" in page
-    assert "0.0290" in page
-    assert "0.028" in page
-    assert "0.0073" in page
+    assert "2.90 %" in page
+    assert "2.8 %" in page
+    assert "0.73 %" in page
+    assert not re.search(r"\b0\.0\d", page.split("by metric at")[1].split("</section>")[0])
 
 
 def test_a_result_can_be_taken_away(signed_in, made):
