@@ -27,6 +27,9 @@ class AuditForm(forms.Form):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        if not self.data.get("object_id"):
+            # A link to one object has it; people write what the table shows.
+            del self.fields["object_id"]
         self._offer("person", "actor", "Everyone")
         self._offer("action", "action", "Every action")
         self._offer("object_type", "object_type", "Every kind")

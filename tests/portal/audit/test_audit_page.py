@@ -78,6 +78,14 @@ def test_an_object_is_found_by_what_the_table_shows(signed_in, log):
     assert "Nothing matches" in client.get("/audit?object_label=grace").content.decode()
 
 
+def test_an_object_id_is_asked_for_by_links_alone(signed_in, log):
+    client, ada = signed_in("operator"), Entry.objects.get(seq=1)
+    assert 'name="object_id"' not in client.get("/audit").content.decode()
+    linked = client.get(f"/audit?object_type=person&object_id={ada.object_id}").content.decode()
+    assert f'name="object_id" value="{ada.object_id}"' in linked
+    assert "person.added" not in linked.split("<table")[1]
+
+
 def test_days_are_those_that_are_shown(signed_in, person):
     then = ManualClock(datetime(2031, 5, 6, tzinfo=UTC))
     record(action="person.added", subject=person(), clock=then)
