@@ -37,3 +37,19 @@ def test_the_world_is_high_enough_and_its_legend_stays_in_sight(
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_labels_of_stacked_rows_stand_clear_of_what_they_name(page: Page, site: Site) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto("/docs/evaluation")
+    expect(page.locator(".table-stack td").first).to_be_visible()
+    gaps = page.eval_on_selector_all(
+        ".table-stack td[data-label]:not(:empty)",
+        """cells => cells.map(cell => {
+            const words = document.createRange();
+            words.selectNodeContents(cell);
+            const label = parseFloat(getComputedStyle(cell, "::before").width);
+            return words.getBoundingClientRect().left - cell.getBoundingClientRect().left - label;
+        })""",
+    )
+    assert min(gaps) >= 4
