@@ -6,6 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from portal.charts.frame import Frame, notes
 from portal.charts.svg import tag
 
 _STYLES = Path(__file__).resolve().parents[2] / "static" / "css"
@@ -16,17 +17,20 @@ _LIGHT_DARK = re.compile(r"light-dark\(([^,()]+), ([^()]+)\)")
 _USE = re.compile(r"var\((--[\w-]+)\)")
 
 
-def standalone(svg: str, *, dark: bool = False) -> str:
-    """The same drawing with its styles inside, every colour written out, and a margin."""
+def standalone(svg: str, *, dark: bool = False, source: str = "") -> str:
+    """The same drawing with its styles inside, every colour written out, a margin, and below it
+    where it comes from."""
     size = _SIZE.search(svg)
     if not size:
         raise ValueError("Only a chart can stand alone: this text has no size.")
-    width, height = (int(one) + 2 * MARGIN for one in size.groups())
+    inner = int(size[1])
+    small, bottom = notes(Frame("", inner, ""), [source], float(size[2]))
+    width, height = inner + 2 * MARGIN, round(bottom) + 2 * MARGIN
     box = f'viewBox="-{MARGIN} -{MARGIN} {width} {height}" width="{width}" height="{height}"'
     opened = svg[: size.start()] + box + svg[size.end() : svg.index(">") + 1]
     ground = tag("rect", class_="chart-ground", x=-MARGIN, y=-MARGIN, width=width, height=height)
-    inside = svg[svg.index(">") + 1 :]
-    return f"{opened}<style>{_styles(dark)}</style>{ground}{inside}"
+    inside = svg[svg.index(">") + 1 :].removesuffix("</svg>")
+    return f"{opened}<style>{_styles(dark)}</style>{ground}{inside}{small}</svg>"
 
 
 def style_source(*, dark: bool = False) -> str:

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.urls import reverse
 
+from portal.releases.dating import dated
 from portal.releases.models import Release
 from portal.releases.signing import read_card
 
@@ -15,6 +16,15 @@ def citation(release: Release) -> str:
         f"Released {release.released_at:%Y-%m-%d}, {card.epsilon}-differentially private per "
         f"device and {card.window_unit}. {_address(release)}. "
         f"SHA-256 of the numbers: {release.noised_sha256}."
+    )
+
+
+def source(release: Release) -> str:
+    """For a picture that leaves its page: which numbers, what guards them, and where they are."""
+    card = read_card(release.card)
+    return (
+        f"{card.task}, {dated(release.window.as_window())}. ε = {card.epsilon} for each device "
+        f"and {card.window_unit}, intervals at 95 %. Source: Mayfly, {_address(release)}"
     )
 
 

@@ -15,6 +15,7 @@ from portal.releases.browsing.embedding import said_of
 from portal.releases.browsing.history import tables_before
 from portal.releases.browsing.mapping import Map, MapView, map_of
 from portal.releases.browsing.tables import Tables
+from portal.releases.citing import source
 from portal.releases.finding import find_release
 from portal.releases.models import Release
 from portal.releases.showing import Shown
@@ -30,7 +31,8 @@ def chart_file(request: HttpRequest, task: str, window: str, kind: str) -> HttpR
         drawn = _drawn(request, found, kind)
     except Problem as problem:
         return _refused(problem)
-    svg = standalone(drawn.svg(), dark=request.GET.get("theme") == "dark")
+    dark = request.GET.get("theme") == "dark"
+    svg = standalone(drawn.svg(), dark=dark, source=source(found))
     response = HttpResponse(svg, content_type="image/svg+xml")
     response["Content-Disposition"] = f'attachment; filename="{task}-{window}-{kind}.svg"'
     return response

@@ -1,4 +1,5 @@
-// A chart as a file: the drawing with its colours written out, as it looks now.
+// A chart as a file: the drawing with its colours written out, as it looks now, between its title
+// and where it comes from.
 
 const WRITTEN = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
@@ -6,10 +7,12 @@ const WRITTEN = [
   "display",
 ];
 const MARGIN = 16;
+const TITLE = { size: 15, weight: 600, line: 20 };
+const SOURCE = { size: 12, weight: 400, line: 16 };
 const FINENESS = 2;
 
-export async function saveAs(chart, kind) {
-  const text = new XMLSerializer().serializeToString(still(chart));
+export async function saveAs(chart, kind, source) {
+  const text = new XMLSerializer().serializeToString(still(chart, source));
   const name = fileName(chart.querySelector("title").textContent);
   const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   if (kind === "svg") {
@@ -19,7 +22,7 @@ export async function saveAs(chart, kind) {
   }
 }
 
-function still(chart) {
+function still(chart, source) {
   const copy = chart.cloneNode(true);
   const { width, height } = chart.viewBox.baseVal;
   const copies = [copy, ...copy.querySelectorAll("*")];
@@ -34,13 +37,41 @@ function still(chart) {
   for (const one of copy.querySelectorAll('[fill*="url("]')) {
     one.setAttribute("fill", `url(#${one.getAttribute("fill").match(/#([\w-]+)/)[1]})`);
   }
-  const size = { width: width + 2 * MARGIN, height: height + 2 * MARGIN };
-  const box = `-${MARGIN} -${MARGIN} ${size.width} ${size.height}`;
+  const own = chart.querySelector(".chart-title") ? "" : chart.querySelector("title").textContent;
+  const [title, above] = written(chart, own, TITLE, width);
+  const [small, below] = written(chart, source, SOURCE, width);
+  set(title, { transform: `translate(0 ${-above - MARGIN / 2})` });
+  set(small, { transform: `translate(0 ${height})` });
+  const top = MARGIN + (above && above + MARGIN / 2);
+  const size = { width: width + 2 * MARGIN, height: top + height + below + MARGIN };
   const ground = document.createElementNS(copy.namespaceURI, "rect");
-  set(copy, { ...size, viewBox: box });
-  set(ground, { ...size, x: -MARGIN, y: -MARGIN, fill: groundOf(chart) });
+  set(copy, { ...size, viewBox: `-${MARGIN} -${top} ${size.width} ${size.height}` });
+  set(ground, { ...size, x: -MARGIN, y: -top, fill: groundOf(chart) });
   copy.insertBefore(ground, copy.querySelector("defs"));
+  copy.append(title, small);
   return copy;
+}
+
+// Words in as many lines as they need, and how high those are.
+function written(chart, words, { size, weight, line }, width) {
+  const { color, fontFamily } = getComputedStyle(chart);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${weight} ${size}px ${fontFamily}`;
+  const lines = [];
+  for (const word of words.split(" ").filter(Boolean)) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+    if (lines.length && pen.measureText(longer).width <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const group = document.createElementNS(chart.namespaceURI, "g");
+  set(group, { fill: color, "font-family": fontFamily, "font-size": size, "font-weight": weight });
+  lines.forEach((one, index) => {
+    const text = document.createElementNS(chart.namespaceURI, "text");
+    set(text, { y: (index + 1) * line });
+    text.textContent = one;
+    group.append(text);
+  });
+  return [group, lines.length * line];
 }
 
 function set(element, attributes) {

@@ -28,7 +28,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const kind = "chartPng" in button.dataset ? "png" : "svg";
   const chart = chartOf(button, button.dataset.chartPng || button.dataset.chartSvg);
-  if (chart) saveAs(chart, kind);
+  if (chart) saveAs(chart, kind, button.dataset.source ?? "");
 });
 
 prepare(document);

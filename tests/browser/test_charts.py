@@ -17,7 +17,7 @@ from portal.charts import (
 from tests.browser.conftest import axe_clean, fits
 from tests.browser.screens import PHONE
 from tests.parts import Site
-from tests.portal.charts.drawn import tree
+from tests.portal.charts.drawn import tree, words
 
 HIDDEN = Mark(None, note="too few devices")
 GROUPS = [
@@ -40,8 +40,8 @@ PAGE = """<!doctype html><html lang="en"><head><title>Charts</title>
 <body><main><h1>Charts</h1>{figures}</main>
 <script type="module" src="/static/js/charts.js"></script></body></html>"""
 FIGURE = """<figure class="chart-card" aria-label="{name}">{chart}
-<button data-chart-png hidden>PNG of {name}</button>
-<button data-chart-svg hidden>SVG of {name}</button></figure>"""
+<button data-chart-png data-source="A source" hidden>PNG of {name}</button>
+<button data-chart-svg data-source="A source" hidden>SVG of {name}</button></figure>"""
 
 
 def charts() -> dict[str, str]:
@@ -49,7 +49,9 @@ def charts() -> dict[str, str]:
         return histogram(GROUPS, ["in", "out"], title="Distance by place", unit="km", width=width)
 
     def lines(width: int) -> str:
-        return timeline(["W44", "W45", "W46"], LINES, title="Over time", unit="km", width=width)
+        return timeline(
+            ["W44", "W45", "W46"], LINES, title="Over time", unit="km", width=width, heading=False
+        )
 
     return {
         "bars": fitted(bars),
@@ -140,16 +142,24 @@ def test_a_map_is_enlarged_moved_and_shown_whole_again(gallery: Page) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["bars", "country"])
-def test_a_chart_can_be_kept_as_a_picture_and_as_a_drawing(gallery: Page, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "title", "top"),
+    [("bars", "Distance by place", -16), ("country", "France", -16), ("lines", "Over time", -44)],
+)
+def test_a_chart_can_be_kept_as_a_picture_and_as_a_drawing(
+    gallery: Page, name: str, title: str, top: int
+) -> None:
+    """With its title, which a page may have beside it, and its source."""
     with gallery.expect_download() as given:
         gallery.get_by_role("button", name=f"PNG of {name}").click()
     assert given.value.path().read_bytes().startswith(b"\x89PNG")
     with gallery.expect_download() as given:
         gallery.get_by_role("button", name=f"SVG of {name}").click()
     kept = given.value.path().read_text()
-    assert tree(kept).attrib["viewBox"].startswith("-16 -16 752 ")
+    assert tree(kept).attrib["viewBox"].startswith(f"-16 {top} 752 ")
     assert "var(" not in kept
+    assert words(kept).count(title) == 1
+    assert words(kept)[-1] == "A source"
 
 
 def _left(box: str) -> float:

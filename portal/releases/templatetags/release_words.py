@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from aggregation.protocol.windows import Window
 from portal.charts.rounding import places_of, signed, span, written
 from portal.ledger.templatetags.ledger_words import epsilon
+from portal.releases import citing
 from portal.releases.browsing import embedding
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.drawing import Chart
@@ -114,6 +115,11 @@ def in_words(column: str, tables: Tables) -> str:
 def frame_height(drawn: Chart | Map, tables: Tables) -> int:
     """In pixels, for a frame of another site."""
     return embedding.frame_height(drawn, embedding.said_of(drawn, tables))
+
+
+@register.filter
+def source(release: Release) -> str:
+    return citing.source(release)
 
 
 @register.filter

@@ -38,6 +38,15 @@ def test_every_colour_is_written_out(chart: str, dark: bool) -> None:
     assert of_class(svg, "chart-ground")
 
 
+@pytest.mark.parametrize("chart", CHARTS)
+def test_below_it_stands_where_it_comes_from(chart: str) -> None:
+    plain, told = (tree(standalone(CHARTS[chart], source=one)) for one in ("", "From <us>. " * 30))
+    assert "From <us>." in "".join(told.itertext())
+    assert float(told.attrib["height"]) > float(plain.attrib["height"]) + 16
+    last = list(told)[-1]
+    assert float(last.attrib["y"]) < float(told.attrib["height"]) - 2 * 16
+
+
 def test_light_and_dark_differ_in_colours_only() -> None:
     light, dark = (standalone(CHARTS["map"], dark=dark) for dark in (False, True))
     assert light != dark

@@ -83,7 +83,10 @@ def test_charts_are_kept_as_files(client, released):
     for name in ("chart.svg?by=region&second=activity", "map.svg", "map.svg?within=FR&theme=dark"):
         response = client.get(f"{AT}/{name}")
         assert response.headers["Content-Type"] == "image/svg+xml"
-        ElementTree.fromstring(response.content)  # noqa: S314 - our own
+        drawn = ElementTree.fromstring(response.content)  # noqa: S314 - our own
+        said = " ".join(drawn.itertext())
+        assert f"{TASK}, 18 Nov 2026. ε = 0.5 for each device and day" in said
+        assert AT in said.split("Source: Mayfly, ")[1]
     assert client.get(f"{AT}/chart.svg?by=x").status_code == 400
 
 
