@@ -8,10 +8,19 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import get_doc
 from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.permissions import SAFE_METHODS
 
 from portal.access import SignedIn
 from portal.api import ErrorSerializer
+
+_WINDOW = OpenApiParameter(
+    "window",
+    str,
+    OpenApiParameter.PATH,
+    description="Its id, such as 2026-11-30; a week or month by its label, such as 2026-W49 or "
+    "2026-11; or latest, the newest.",
+)
 
 
 class Schema(AutoSchema):
@@ -26,6 +35,9 @@ class Schema(AutoSchema):
 
     def get_description(self) -> str:  # type: ignore[override]
         return "\n\n".join(self._paragraphs()[1:])
+
+    def get_override_parameters(self) -> list[Any]:
+        return [_WINDOW] if "/releases/" in self.path and "{window}" in self.path else []
 
     def get_extensions(self) -> dict[str, Any]:
         asked = [p for p in self.view.get_permissions() if isinstance(p, SignedIn)]

@@ -186,6 +186,16 @@ def test_every_operation_has_the_error_shape_and_a_summary():
 
 
 @pytest.mark.django_db
+def test_a_window_of_a_release_says_how_it_is_named():
+    paths = [one for one in document()["paths"] if "/releases/" in one and "{window}" in one]
+    assert paths
+    for path in paths:
+        found = document()["paths"][path]["get"]["parameters"]
+        (window,) = [one for one in found if one["name"] == "window"]
+        assert "2026-W49" in window["description"]
+        assert window["in"] == "path"
+
+
 def test_the_description_is_served_to_those_who_are_signed_in(signed_in):
     assert Client().get("/api/v1/schema").status_code == 401
     assert signed_in("consumer").get("/api/v1/schema").json() == document()
