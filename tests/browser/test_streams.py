@@ -44,7 +44,21 @@ def test_a_hash_is_copied_as_a_whole(page: Page) -> None:
     button = page.locator(f"button[data-copy='{REGIONS_SHA256}']")
     button.click()
     expect(button).to_have_text("Copied")
+    box = button.get_by_role("status").bounding_box()
+    assert box
+    assert box["width"] > 10, "not for screen readers alone"
     assert page.evaluate("navigator.clipboard.readText()") == REGIONS_SHA256
+    expect(button).to_contain_text("Copy the hash")
+
+
+def test_where_nothing_can_be_copied_the_button_says_so(page: Page) -> None:
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+    sign_in(page, "analyst")
+    page.goto("/streams/trips")
+    button = page.locator(f"button[data-copy='{REGIONS_SHA256}']")
+    button.click()
+    expect(button).to_have_text("The browser forbids it")
+    expect(button).to_contain_text("Copy the hash")
 
 
 def test_it_can_be_searched_without_scripts(page: Page, browser: Browser, site: Site) -> None:
