@@ -24,7 +24,7 @@ from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
 from portal.collection.leaving import Leaving, make_keys, make_ready
 from portal.collection.models import HandOver, Session
 from portal.collection.placing import bury
-from portal.collection.run import Run, pause, where
+from portal.collection.run import Run, look_seconds, rest, where
 from portal.tasks.models import TaskWindow
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
             deadline = deadline or time.monotonic() + settings.DRAIN_SECONDS
             if time.monotonic() >= deadline:
                 return None
-        pause(run.row.pk)
+        _pause(run)
 
 
 def _has_keys(run: Run) -> bool:
@@ -150,7 +150,7 @@ def _push(run: Run, leaving: Leaving) -> None:
             handing_over.push(run.row, states[row.window.window], row.successor)
             waiting.pop()
         except redis.RedisError:
-            pause(run.row.pk)
+            _pause(run)
     if waiting:
         log.error("Session %s could not reach its successors: they go on without.", run.row.pk)
 
@@ -176,7 +176,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
             return
         if state not in (before, None):
             raise SessionOver(run.row.pk)
-        pause(run.row.pk)
+        _pause(run)
 
 
 def _state(run: Run) -> str | None:
@@ -197,8 +197,15 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
         except _TROUBLE as error:
             log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
             connection.close()
-        pause(run.row.pk)
+        _pause(run)
 
 
 def _beating(run: Run) -> AbstractContextManager[None]:
     return beating(run.row.pk, seconds=patience_seconds())
+
+
+def _pause(run: Run) -> None:
+    rest()
+    with suppress(redis.RedisError):
+        live.beat(run.row.pk)
+    time.sleep(min(0.2, look_seconds()))

@@ -4,6 +4,7 @@ The row comes first, in the sender's flush; the sealed state follows, through th
 queue. A successor completes only once everything that names it has arrived, or is overdue.
 """
 
+import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -63,16 +64,18 @@ def receive(session: Session, keys: SessionKeys, take: Callable[[str, str, bytes
     Only what the database says was handed over is taken, and once.
     """
     while raw := live.pop_state(session.pk):
-        # Not ours, not sealed to us, or here already: nothing to count.
-        with suppress(msgspec.DecodeError, BadUpdate, Problem, HandOver.DoesNotExist):
+        # Not ours, or not sealed to us: nothing to count.
+        with suppress(msgspec.DecodeError, BadUpdate, HandOver.DoesNotExist):
             pushed = msgspec.msgpack.decode(raw, type=_Pushed)
             try:
                 row = _row(session, pushed)
             except DatabaseError:
                 live.push_state(session.pk, raw)  # nobody knows yet: ask again later
                 raise
-            _take_one(session, keys, pushed, take)
-            HandOver.objects.filter(pk=row.pk).update(received=True)
+            with suppress(Problem):  # here already, or no state: another time would be the same
+                _take_one(session, keys, pushed, take)
+            # Of this session: if it was declared dead, the hand-over may be another one's by now.
+            HandOver.objects.filter(pk=row.pk, successor=session).update(received=True)
 
 
 def _row(session: Session, pushed: _Pushed) -> HandOver:
@@ -100,7 +103,10 @@ def is_all_here(session: Session) -> bool:
 
 def is_kept_for(collector: Session) -> bool:
     """Whether somebody is there who gives the collector what another one died with, or what did
-    not arrive."""
+    not arrive. One that is only silent may be about to speak."""
     rows = kept().filter(window_id=collector.collects_id)
     rows = rows.exclude(successor=collector, received=True)
-    return bool(live.alive(sorted(set(rows.values_list("session_id", flat=True)))))
+    keepers = sorted(set(rows.values_list("session_id", flat=True)))
+    there, now = live.alive(keepers), time.time()
+    live.is_back(there)
+    return any(one in there or not live.is_lapsed(one, now) for one in keepers)

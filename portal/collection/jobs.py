@@ -1,5 +1,6 @@
 """The heartbeat's questions about sessions and partials, and the long job that is a session."""
 
+import threading
 from typing import Any
 
 from celery import shared_task
@@ -20,9 +21,11 @@ def place_sessions() -> None:
 
 @shared_task(name="collection.run_session", ignore_result=True, bind=True, acks_late=False)
 def run_session(self: Any, session_id: str) -> None:
-    running.run_session(
+    keeper = running.run_session(
         session_id=session_id, worker=str(self.request.hostname), clock=civil_clock()
     )
+    if keeper:  # beside the next session: what is kept takes no slot
+        threading.Thread(target=keeper.keep, name="keeping", daemon=True).start()
 
 
 @shared_task(name="collection.publish_snapshot", ignore_result=True)

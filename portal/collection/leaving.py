@@ -39,7 +39,11 @@ class Sealed:
 
     @property
     def expires_at(self) -> datetime:
-        return datetime.combine(self.key_day, time(), UTC) + LEVEL_1_LASTS
+        return expiry_of(self.key_day)
+
+
+def expiry_of(key_day: date) -> datetime:
+    return datetime.combine(key_day, time(), UTC) + LEVEL_1_LASTS
 
 
 @dataclass(frozen=True, repr=False)

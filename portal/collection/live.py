@@ -16,6 +16,9 @@ from portal.valkey import queue_client
 
 SENTINEL = b""
 SNAPSHOT = "mayfly:snapshot"
+# A missing sign of life is looked for again after this part of the lapse: a Valkey that came back
+# empty has forgotten it, and the session says it anew within a second.
+SECOND_LOOK = 0.3
 
 
 def key(session: str, what: str) -> str:
@@ -88,11 +91,13 @@ def statuses(sessions: Sequence[str]) -> dict[str, dict[str, Any]]:
     return {one: json.loads(value) for one, value in zip(sessions, found, strict=True) if value}
 
 
-def missed_for(session: str, now: float) -> float:
-    """Since when its sign of life has been missing, as far as anyone has looked."""
+def is_lapsed(session: str, now: float) -> bool:
+    """Whether its sign of life, which was just looked for in vain, is missing for a while, and not
+    only since a moment ago."""
     client, name = queue_client(), key(session, "missing")
     client.set(name, repr(now), nx=True, px=int(10_000 * settings.SESSION_LAPSE_SECONDS))
-    return now - float(client.get(name) or now)
+    missed_for = now - float(client.get(name) or now)
+    return missed_for >= SECOND_LOOK * settings.SESSION_LAPSE_SECONDS
 
 
 def is_back(sessions: Iterable[str]) -> None:

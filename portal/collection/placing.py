@@ -24,16 +24,13 @@ from portal.collection.demand import Need, Plan, Serving, plan
 from portal.collection.models import Session
 from portal.collection.opening import config_of_revision
 from portal.collection.said import Said, said
-from portal.collection.selectors import kept, revisions_to_collect
+from portal.collection.selectors import revisions_to_collect
 from portal.tasks.models import Revision
 from portal.tasks.signing import is_trusted
 from portal.valkey import queue_client
 
 log = logging.getLogger(__name__)
 
-# A missing sign of life is looked for again after this part of the lapse: a Valkey that came back
-# empty has forgotten it, and the session says it anew within a second.
-SECOND_LOOK = 0.3
 # What the controller found, for the page.
 FINDINGS = "mayfly:placing"
 # When it last looked, and until when nobody is buried because nobody could look for a while.
@@ -135,9 +132,7 @@ def _workers() -> int:
 
 
 def _taken() -> int:
-    """Slots of sessions that are alive, and of those who keep something for a collector."""
-    keeping = live.alive(sorted(set(kept().values_list("session_id", flat=True))))
-    return Session.objects.filter(state__in=Session.ALIVE, collects=None).count() + len(keeping)
+    return Session.objects.filter(state__in=Session.ALIVE, collects=None).count()
 
 
 def _lead_seconds() -> float:
@@ -165,7 +160,7 @@ def bury_lapsed(*, clock: Clock) -> None:
     for row in rows:
         if row not in claimed and row.requested_at < unclaimed_since:
             bury(row, Session.Reason.UNCLAIMED, clock=clock)
-        elif row in claimed and row.pk not in there and not lenient and _is_lapsed(row.pk, now):
+        elif row in claimed and row.pk not in there and not lenient and live.is_lapsed(row.pk, now):
             bury(row, Session.Reason.LOST, clock=clock)
 
 
@@ -176,11 +171,6 @@ def _is_lenient(now: float) -> bool:
     if away > max(lapse, 3 * settings.HEARTBEAT_SECONDS):
         client.set(LENIENT, b"1", px=int(1000 * min(away, 2 * lapse)))
     return bool(client.exists(LENIENT))
-
-
-def _is_lapsed(session: str, now: float) -> bool:
-    """Missing for a while, and not only since a moment ago."""
-    return live.missed_for(session, now) >= SECOND_LOOK * settings.SESSION_LAPSE_SECONDS
 
 
 def bury(row: Session, reason: Session.Reason, *, clock: Clock) -> bool:

@@ -3,11 +3,9 @@
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import redis
 from django.conf import settings
 from django.db import connection, transaction
 
@@ -114,14 +112,6 @@ def rest() -> None:
     """Give the connection back while there is nothing to ask: PostgreSQL's are few."""
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         connection.close()
-
-
-def pause(session: str) -> None:
-    """Wait a moment for somebody, and say that the session is there."""
-    rest()
-    with suppress(redis.RedisError):
-        live.beat(session)
-    time.sleep(min(0.2, look_seconds()))
 
 
 def look_seconds() -> float:

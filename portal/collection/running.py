@@ -26,7 +26,7 @@ from portal.collection.beating import beating, patience_seconds
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
 from portal.collection.flushing import SessionOver
-from portal.collection.keeping import keep
+from portal.collection.keeping import Keeper
 from portal.collection.models import Session
 from portal.collection.opening import config_of, open_session, session_row
 from portal.collection.placing import bury
@@ -47,22 +47,23 @@ def run_session(
     worker: str,
     clock: Clock,
     is_draining: Callable[[], bool] = draining.is_draining,
-) -> None:
-    """Run a session that was placed, from its claim to its end."""
+) -> Keeper | None:
+    """Run a session that was placed, from its claim to its end. Gives what is to be kept of it,
+    without its private key."""
     if not live.claim(session_id, secrets.token_hex(8)):
-        return
+        return None
     if is_draining():
         _decline(session_id, clock)
-        return
+        return None
     run = _opened(session_id, worker, clock, is_draining)
     if run is None:
-        return
-    row, small = run.row, _run(run)
-    del run  # and with it the private key
-    try:
-        keep(session=row, small=small, clock=clock, is_draining=is_draining)
-    finally:
-        _forget(row)
+        return None
+    small = _run(run)
+    if small:
+        return Keeper(run.row, small, clock, is_draining)
+    with suppress(redis.RedisError):
+        live.forget(session_id)
+    return None
 
 
 def _run(run: Run) -> Sequence[Small]:
@@ -76,8 +77,8 @@ def _run(run: Run) -> Sequence[Small]:
         log.error("Session %s ends with a fault: %s.", run.row.pk, where(error))
         _end_as_dead(run)
     finally:
-        _forget(run.row)
         openers.forget()
+        rest()
     return ()
 
 
@@ -114,12 +115,6 @@ def _opened(
         live.forget(row.pk)
         return None
     return Run(row, config, keys, summing, clock, is_draining)
-
-
-def _forget(row: Session) -> None:
-    with suppress(redis.RedisError):
-        live.forget(row.pk)
-    rest()
 
 
 def _decline(session_id: str, clock: Clock) -> None:

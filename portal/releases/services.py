@@ -120,7 +120,7 @@ def _card(
 def _store(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: Clock) -> None:
     """Commit, and wait for a database that is away.
 
-    What sessions have handed over is in this memory alone: an attempt after this one would be
+    What sessions have handed over may be in this memory alone: an attempt after this one would be
     without it.
     """
     for pause in (*PAUSES, None):

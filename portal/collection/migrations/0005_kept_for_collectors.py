@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             "a_hand_over_goes_on_from_a_dead_collector_to_an_open_one",
             table=HAND_OVER,
             event="UPDATE",
-            lock=f"{SESSION} WHERE id = NEW.successor_id",
+            lock=f"{SESSION} WHERE id = NEW.successor_id AND OLD.successor_id <> NEW.successor_id",
             when="OLD.successor_id <> NEW.successor_id AND (NEW.received "
             f"OR NOT {collector('OLD.successor_id', 'dead')} "
             f"OR NOT {collector('NEW.successor_id', 'open')})",

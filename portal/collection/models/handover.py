@@ -29,6 +29,8 @@ class HandOver(models.Model):
 
     Until the successor is over, the updates in it are neither counted nor lost: a device that sent
     one of them waits. Any other device of the session was not taken, and may send again at once.
+    If the successor was a collector that died, the next one may count them after all; nobody is
+    asked for a window that has had a collector, so they are not sent again.
     """
 
     session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="handed_over")

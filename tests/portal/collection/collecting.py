@@ -113,12 +113,14 @@ class Collecting:
 
         def run() -> None:
             with self.in_thread():
-                run_session(
+                keeper = run_session(
                     session_id=session,
                     worker=worker,
                     clock=self.clock,
                     is_draining=lambda: worker in self.stopping,
                 )
+                if keeper:
+                    keeper.keep()
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()

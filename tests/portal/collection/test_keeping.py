@@ -1,16 +1,23 @@
 """What went to a collector is kept by who handed it over, until the window is done."""
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
-import msgspec
 import pytest
+from django.db import OperationalError
 
-from portal.collection import gathering, handing_over, live, placing
-from portal.collection.leaving import LEVEL_1_LASTS
+from aggregation.errors import Problem
+from aggregation.protocol.sealing import SessionKeys
+from portal.audit.services import move
+from portal.collection import gathering, handing_over, keeping, live
+from portal.collection.completing import complete
+from portal.collection.keeping import Keeper
+from portal.collection.leaving import expiry_of
 from portal.collection.models import HandOver, Partial, Session
+from portal.collection.placing import bury
 from portal.collection.selectors import outcome
-from portal.valkey import queue_client
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, gathered_sum, release
 from tests.portal.collection.test_rules import refused
@@ -41,6 +48,32 @@ def small(collecting):
     collecting.taken(session, 7)
     collecting.go_to(DUE)
     return session
+
+
+@dataclass
+class Opened:
+    """A window's collector that nobody runs, for steps one by one."""
+
+    collecting: Any
+    window: str
+    keys: SessionKeys = field(default_factory=SessionKeys.fresh)
+    row: Any = None
+
+    def open(self):
+        window, clock = self.collecting.window(self.window), self.collecting.clock
+        self.row = gathering._opened_collector(window, self.keys, "hand", clock)
+
+
+def handed_to_a_collector(collecting, devices, due=DUE):
+    """A session's keeper, the collector it handed over to, and the next one, not open yet."""
+    run = collecting.by_hand([FIRST], devices)
+    collecting.go_to(due)
+    first, second = Opened(collecting, FIRST), Opened(collecting, FIRST)
+    first.open()
+    run.row.reason = Session.Reason.WINDOW_CLOSED
+    keeper = Keeper(run.row, complete(run), collecting.clock, lambda: False)
+    assert HandOver.objects.get().successor_id == first.row.pk
+    return keeper, first, second
 
 
 def has_left(session):
@@ -79,13 +112,15 @@ def test_stored_and_small_sums_share_one_fate(collecting):
 
 
 def test_what_did_not_arrive_is_given_again(collecting, small, monkeypatch):
-    """A Valkey that is emptied at the wrong moment."""
+    """A Valkey that is emptied at the wrong moment. The collector waits, however long it takes."""
     monkeypatch.setattr(handing_over, "OVERDUE", timedelta(seconds=0.5))
     push, pushed = live.push_state, []
 
     def lost_once(successor, document):
         pushed.append(successor)
         if len(pushed) > 1:
+            collector = Session.objects.get(pk=successor)
+            eventually(lambda: handing_over.is_all_here(collector))
             push(successor, document)
 
     monkeypatch.setattr(live, "push_state", lost_once)
@@ -94,15 +129,58 @@ def test_what_did_not_arrive_is_given_again(collecting, small, monkeypatch):
     assert len(pushed) == 2
 
 
-def test_it_has_a_slot_as_long_as_it_keeps_something(collecting, small):
+def test_who_is_silent_for_a_moment_is_waited_for(collecting, small):
+    """A Valkey that came back empty has forgotten who is alive."""
     collector_dies(collecting)
-    collecting.place()  # and one for the next window
-    collecting.place()
-    assert placing.findings().taken == 2
-    gathered_sum(collecting, FIRST)
-    eventually(lambda: has_left(small))
-    collecting.place()
-    assert placing.findings().taken == 1
+    for _ in range(3):
+        live.forget(small.pk)
+        assert collector_dies(collecting).core.contributions == 7
+
+
+def test_a_collector_that_is_dead_marks_nothing_of_the_next_one(collecting):
+    """It was declared dead while it took something over, and goes on."""
+    keeper, first, second = handed_to_a_collector(collecting, 5)
+    taken = []
+
+    def take_late(session, window, state):
+        bury(first.row, Session.Reason.LOST, clock=collecting.clock)
+        second.open()
+        keeper._look()
+
+    handing_over.receive(first.row, first.keys, take_late)
+    row = HandOver.objects.get()
+    assert (row.successor_id, row.received) == (second.row.pk, False)
+    handing_over.receive(second.row, second.keys, lambda *given: taken.append(given))
+    assert len(taken) == 1
+    assert HandOver.objects.get().received
+
+
+def test_what_is_refused_once_is_not_waited_for_again(collecting):
+    """A state that was taken and could not be marked is refused when it comes again."""
+    _, first, _ = handed_to_a_collector(collecting, 5)
+
+    def refuse(*_):
+        raise Problem("It is here already.")
+
+    handing_over.receive(first.row, first.keys, refuse)
+    assert HandOver.objects.get().received
+
+
+def test_a_late_release_is_no_different(collecting, small):
+    collecting.go_to("2026-11-25T12:00:00")
+    for _ in range(2):
+        assert collector_dies(collecting).core.contributions == 7
+
+
+def test_what_went_to_a_session_is_not_kept(collecting):
+    """Its devices may send again once that session is dead: it must not come back."""
+    run = collecting.by_hand([FIRST], 5)
+    collecting.opened(worker="two")
+    run.row.reason = Session.Reason.FULL
+    keeper = Keeper(run.row, complete(run), collecting.clock, lambda: False)
+    assert keeper.small
+    keeper.keep()
+    assert keeper.small == []
 
 
 def test_it_leaves_when_the_window_is_done_without_it(collecting, small):
@@ -118,37 +196,64 @@ def test_it_leaves_when_its_worker_stops_and_nobody_waits_for_it(collecting, sma
     assert gathered_sum(collecting, FIRST).contributions == 0
 
 
-def test_it_leaves_when_somebody_waits_for_its_slot(collecting, small):
-    collector_dies(collecting)
-    waiting = placing.Findings(waiting=("somebody",))
-    queue_client().set(placing.FINDINGS, msgspec.json.encode(waiting), ex=30)
-    collecting.join()
-    queue_client().delete(placing.FINDINGS)
-
-
 def test_it_leaves_when_a_stored_sum_would_be_erased(collecting, small):
     collector_dies(collecting)
     assert not has_left(small)
-    collecting.clock.set(collecting.window(FIRST).due_at + LEVEL_1_LASTS)
+    collecting.clock.set(expiry_of(collecting.clock.now().date()))
     collecting.join()
 
 
-def test_the_database_lets_it_go_on_from_a_dead_collector_to_an_open_one_only(collecting, small):
-    other = collecting.opened(worker="two")
-    window = collecting.window(FIRST)
-    go_on = "UPDATE collection_handover SET successor_id = %s, received = %s"
-    with gathering.gather(window=window, clock=collecting.clock):
-        first = HandOver.objects.get(session=small).successor
-        # Its collector lives.
-        assert "from a dead collector" in refused(go_on, other.pk, False)
-        assert "only ever received" in refused(
-            "UPDATE collection_handover SET received = %s", False
-        )
-    assert Session.objects.get(pk=first.pk).state == "dead"
-    collecting.stopping.add("one")
-    eventually(lambda: has_left(small))
-    # To a session that collects nothing, to one that is over, and as if it had arrived already.
-    assert "to an open one" in refused(go_on, other.pk, False)
-    with gathering.gather(window=window, clock=collecting.clock):
-        open_one = Session.objects.get(collects=window, state="completing")
-        assert "to an open one" in refused(go_on, open_one.pk, False)
+def test_it_leaves_when_it_is_cut_off_from_the_database(collecting, small, monkeypatch, caplog):
+    """It would keep the window from being released."""
+    collector_dies(collecting)
+
+    def away():
+        raise OperationalError("away")
+
+    monkeypatch.setattr(keeping, "kept", away)
+    monkeypatch.setattr(keeping, "patience_seconds", lambda: 1.0)
+    collecting.join()
+    assert f"Session {small.pk} is cut off" in caplog.text
+    assert gathered_sum(collecting, FIRST).contributions == 0
+
+
+GO_ON = "UPDATE collection_handover SET successor_id = %s, received = %s"
+
+
+def test_the_database_lets_it_go_on_to_an_open_collector_of_its_window_only(collecting):
+    collecting.go_to("2026-11-19T00:00:00")
+    _, first, second = handed_to_a_collector(collecting, 5, due="2026-11-21T00:00:01")
+    elsewhere = Opened(collecting, SECOND)
+    elsewhere.open()
+    session = collecting.opened(worker="two")
+    # Its collector lives.
+    assert "from a dead collector" in refused(GO_ON, elsewhere.row.pk, False)
+    bury(first.row, Session.Reason.LOST, clock=collecting.clock)
+    # To nobody's collector, another window's, one that is there already, one that takes no more.
+    assert "to an open one" in refused(GO_ON, session.pk, False)
+    assert "to an open one" in refused(GO_ON, elsewhere.row.pk, False)
+    second.open()
+    assert "to an open one" in refused(GO_ON, second.row.pk, True)
+    assert move(second.row, to=Session.State.COMPLETING, clock=collecting.clock)
+    assert "to an open one" in refused(GO_ON, second.row.pk, False)
+
+
+@pytest.mark.parametrize("state", ["open", "dead"])
+def test_the_database_lets_nothing_go_on_from_a_session(collecting, state):
+    """What it held may be stored by it, or sent again: it would count twice."""
+    run, other = collecting.by_hand([FIRST], 5), collecting.by_hand([FIRST], 1)
+    run.row.reason = Session.Reason.FULL
+    complete(run)
+    assert HandOver.objects.get().successor_id == other.row.pk
+    collecting.go_to(DUE)
+    collector = Opened(collecting, FIRST)
+    collector.open()
+    if state == "dead":
+        bury(other.row, Session.Reason.LOST, clock=collecting.clock)
+    assert "from a dead collector" in refused(GO_ON, collector.row.pk, False)
+
+
+def test_what_was_received_stays_so(collecting):
+    _, first, _ = handed_to_a_collector(collecting, 5)
+    handing_over.receive(first.row, first.keys, lambda *_: None)
+    assert "only ever received" in refused("UPDATE collection_handover SET received = %s", False)
