@@ -26,23 +26,24 @@ def template_database(django_db_blocker: Any, tmp_path_factory: pytest.TempPathF
     with django_db_blocker.unblock():
         if not _is_sqlite():
             _on_server(f'CREATE DATABASE "{name}"')
-        with _default_is(name):
+        with default_is(name):
             call_command("migrate", interactive=False, verbosity=0)
     return name
 
 
 @pytest.fixture
-def own_database(template_database: str, django_db_blocker: Any, tmp_path: Path) -> Iterator[Ours]:
+def first_database(template_database: str) -> str:
+    """What a test's own database is a copy of; folders of tests may have more in theirs."""
+    return template_database
+
+
+@pytest.fixture
+def own_database(first_database: str, django_db_blocker: Any, tmp_path: Path) -> Iterator[Ours]:
     """This test's own database. Threads enter `with own_database():` to close what they opened."""
     from django.db import connections
 
-    if _is_sqlite():
-        name = str(tmp_path / "own.sqlite3")
-        shutil.copy(template_database, name)
-    else:
-        name = f"own_{uuid.uuid4().hex}"
-        with django_db_blocker.unblock():
-            _on_server(f'CREATE DATABASE "{name}" TEMPLATE "{template_database}"')
+    with django_db_blocker.unblock():
+        name = copied(first_database, tmp_path)
 
     @contextmanager
     def in_thread() -> Iterator[None]:
@@ -51,12 +52,21 @@ def own_database(template_database: str, django_db_blocker: Any, tmp_path: Path)
         finally:
             connections.close_all()
 
-    with django_db_blocker.unblock(), _default_is(name):
+    with django_db_blocker.unblock(), default_is(name):
         yield in_thread
 
 
+def copied(database: str, folder: Path) -> str:
+    """The name of a copy of a database that nobody is connected to."""
+    if _is_sqlite():
+        return str(shutil.copy(database, folder / "own.sqlite3"))
+    name = f"own_{uuid.uuid4().hex}"
+    _on_server(f'CREATE DATABASE "{name}" TEMPLATE "{database}"')
+    return name
+
+
 @contextmanager
-def _default_is(name: str) -> Iterator[None]:
+def default_is(name: str) -> Iterator[None]:
     """Point the default connection, in all threads, at another database for a while."""
     from django.db import connections
 

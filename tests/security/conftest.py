@@ -4,10 +4,18 @@ from typing import Any
 
 import pytest
 
-from tests.portal.releases.browsing.conftest import collecting, few, kept, keys, parts, streams
+from tests.portal.releases.browsing.conftest import (
+    collecting,
+    few,
+    first_database,
+    kept,
+    keys,
+    parts,
+    streams,
+)
 from tests.security.world import World, made_world
 
-__all__ = ["collecting", "few", "kept", "keys", "parts", "streams"]
+__all__ = ["collecting", "few", "first_database", "kept", "keys", "parts", "streams"]
 
 
 @pytest.fixture

@@ -94,9 +94,9 @@ class Collecting:
         )
         return self.revision
 
-    def go_to(self, moment: str) -> None:
+    def go_to(self, when: str) -> None:
         """Set the clock and do what the heartbeat does with windows."""
-        self.clock.set(datetime.fromisoformat(moment).replace(tzinfo=UTC))
+        self.clock.set(moment(when))
         for task in opening.tasks_with_due_windows(self.clock.now()):
             opening.advance_windows(task=task, clock=self.clock)
 
@@ -204,6 +204,10 @@ class Collecting:
         for thread in self.threads:
             thread.join(timeout=60)
             assert not thread.is_alive()
+
+
+def moment(when: str) -> datetime:
+    return datetime.fromisoformat(when).replace(tzinfo=UTC)
 
 
 def someone(username: str, *roles: str) -> Person:

@@ -24,7 +24,7 @@ from portal.collection.snapshot import publish_snapshot
 from portal.valkey import queue_client
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, Collecting, _part
-from tests.portal.collection.conftest import collecting, keys, parts, streams  # noqa: F401
+from tests.portal.collection.conftest import collecting, first_database, keys, parts, streams  # noqa: F401
 from tests.portal.device_api.front_end import FrontEnd, running_front_end
 
 FIRST, SECOND = "2026-11-17", "2026-11-18"

@@ -14,9 +14,9 @@ from portal.pages.moments import countdown
 from portal.pages.now import _seconds
 from portal.tasks.models import Population, Task
 from tests.portal.collection.collecting import someone
-from tests.portal.collection.conftest import collecting, keys, parts, streams
+from tests.portal.collection.conftest import collecting, first_database, keys, parts, streams
 
-__all__ = ["collecting", "keys", "parts", "streams"]
+__all__ = ["collecting", "first_database", "keys", "parts", "streams"]
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ from django.core.signals import request_finished
 from django.db import close_old_connections
 from django.test import Client
 
-from tests.portal.collection.conftest import collecting, keys, parts
+from tests.portal.collection.conftest import collecting, first_database, keys, parts
 
-__all__ = ["collecting", "keys", "parts"]
+__all__ = ["collecting", "first_database", "keys", "parts"]
 
 
 @pytest.fixture(autouse=True)

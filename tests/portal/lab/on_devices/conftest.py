@@ -19,12 +19,12 @@ from portal.releases.models import Release
 from portal.tasks import services
 from portal.tasks.models import Draft, Revision, Task
 from tests.portal.collection import collecting as module
-from tests.portal.collection.conftest import collecting, keys, parts
+from tests.portal.collection.conftest import collecting, first_database, keys, parts
 from tests.portal.lab.on_devices.crowd import crowd
 from tests.portal.releases.browsing.conftest import SPEC as TRIPS
 from tests.portal.tasks.conftest import PASSWORD
 
-__all__ = ["collecting", "keys", "parts"]
+__all__ = ["collecting", "first_database", "keys", "parts"]
 
 NAME = "trips-by-region"
 # What it says of clip uncertainty is of its own bound, and gives way to that of a calibration.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,11 @@ from portal.streams.services import install_streams
 from portal.tasks.models import Revision
 from tests.conftest import draw_from
 from tests.portal.collection import collecting as module
-from tests.portal.collection.collecting import Collecting, someone
-from tests.portal.releases.conftest import keys, parts
+from tests.portal.collection.collecting import Collecting, moment, someone
+from tests.portal.collection.conftest import BEGUN
+from tests.portal.releases.conftest import first_database, keys, parts
 
-__all__ = ["keys", "parts"]
+__all__ = ["first_database", "keys", "parts"]
 
 FIRST, SECOND = "2026-11-17", "2026-11-18"
 AFTER = "2026-11-21T00:00:00"
@@ -121,14 +121,11 @@ def collecting(
     parts: Any, clock: Any, kept: Kept, request: pytest.FixtureRequest
 ) -> Iterator[Collecting]:
     """As elsewhere, unless both days are wanted and were released before."""
-    made = Collecting(clock, parts)
+    clock.set(moment(BEGUN))
     if "released" in request.fixturenames and kept.is_there:
         kept.take()
-        made.revision = Revision.objects.get()
-        clock.set(datetime.fromisoformat(AFTER).replace(tzinfo=UTC))
-    else:
-        made.activate()
-        made.go_to("2026-11-18T00:00:00")
+        clock.set(moment(AFTER))
+    made = Collecting(clock, parts, Revision.objects.get())
     yield made
     made.join()
 
