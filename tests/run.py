@@ -30,8 +30,9 @@ COMPUTING = ("parallel", "postgresql")
 PARALLEL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 # With the longest files: whoever begins one last would be waited for.
 FIRST = ("tests/security", "tests/privacy")
-# Half of the time of all tests with processes of their own.
-LONG = ["tests/faults", "tests/devices_sim/simulation", "tests/machines"]
+# Half of the time of all tests with processes of their own. Machines first, while no browser runs:
+# it gives up what it is loading when a network comes or goes.
+LONG = ["tests/machines", "tests/faults", "tests/devices_sim/simulation"]
 # One system for both workers, and tests of very different length.
 STEALING = ["-n", "2", "--dist", "worksteal"]
 
@@ -64,6 +65,8 @@ def main() -> int:
 
     first, *others = LANES
     keep_files_in_memory()
+    # Else every process that a test starts would compile what has been changed, again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with prepared_once():
         beside = [Thread(target=run, args=[lane], kwargs={"aloud": False}) for lane in others]
         for thread in beside:
