@@ -106,6 +106,16 @@ def static_files_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def places_once() -> Iterator[None]:
+    """The list of all places never changes; to read it takes a second."""
+    from portal.streams import geography
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(geography, "_read", cache(geography._read))
+        yield
+
+
 @pytest.fixture(scope="session")
 def size(request: pytest.FixtureRequest) -> str:
     """`everyday` or `full`: the one knob for mutants, kills, windows, devices."""

@@ -4,15 +4,12 @@ from typing import Any
 import pytest
 
 from portal.streams.geography import Geography, Source, most_populous_places
-from portal.streams.services import install_streams
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def world(prepared_data: Path) -> Path:
     """A data folder with the real streams and all 50,000 regions; tests only read it."""
-    data = tmp_path_factory.mktemp("world")
-    install_streams(folder=data / "streams", tell=lambda sentence: None)
-    return data
+    return prepared_data
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The demo's tasks go through the same services as any analyst's and reviewer's."""
 
+import shutil
+
 import pytest
 from django.conf import settings
 from django.core.management import call_command
@@ -9,9 +11,9 @@ from portal.tasks.models import Comment, Revision, Task, TaskWindow
 
 
 @pytest.fixture(scope="module")
-def real_streams():
+def real_streams(prepared_data):
     """The demo names a real town, so it needs the real regions."""
-    call_command("install_streams", verbosity=0)
+    shutil.copytree(prepared_data / "streams", settings.DATA / "streams", dirs_exist_ok=True)
 
 
 @pytest.fixture(autouse=True)
