@@ -62,7 +62,7 @@ def copied(database: str, folder: Path) -> str:
         return str(shutil.copy(database, folder / "own.sqlite3"))
     name = f"own_{uuid.uuid4().hex}"
     # Half of what it takes to write every page of it to the log, too.
-    _on_server(f'CREATE DATABASE "{name}" TEMPLATE "{database}" STRATEGY FILE_COPY')
+    _on_server(f'CREATE DATABASE "{name}" TEMPLATE "{database}"', since_15=" STRATEGY FILE_COPY")
     return name
 
 
@@ -94,12 +94,14 @@ def _is_sqlite() -> bool:
     return connection.vendor == "sqlite"
 
 
-def _on_server(statement: str) -> None:
-    """Run a statement that PostgreSQL refuses inside a transaction or on the copied database."""
+def _on_server(statement: str, since_15: str = "") -> None:
+    """Run a statement that PostgreSQL refuses inside a transaction or on the copied database, with
+    what it takes since its version 15."""
     import psycopg
     from django.db import connection
 
     parameters = connection.get_connection_params()
     wanted = {k: parameters[k] for k in ("host", "port", "user", "password") if k in parameters}
     with psycopg.connect(dbname="postgres", autocommit=True, **wanted) as server:
-        server.execute(statement)
+        is_new = server.info.server_version >= 150_000
+        server.execute(statement + since_15 if is_new else statement)
