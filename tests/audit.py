@@ -15,6 +15,7 @@ from pip_audit._service import PyPIService, ServiceError
 
 Audited = tuple[Any, list[Any]]  # a package, and what is known of it
 
+ELSEWHERE = "Run make audit where the public one can be reached."
 UNCHECKED = (
     "mayfly: The lists of known faults cannot be reached from here, so nothing was checked. "
     "Run make audit where there is a network."
@@ -48,16 +49,20 @@ class Pages:
 
 
 def told(audited: Iterable[Audited]) -> int:
-    """Say what came of it: 0 if all is well, 1 if something is known, 2 if nobody knows."""
+    """Say what came of it: 0 if all is well, 1 if a fault is known, 2 if nobody knows of some."""
     packages = sorted(audited, key=lambda one: one[0].canonical_name)
     checked = [one for one in packages if not one[0].is_skipped()]
     if not checked:  # pip-audit skips what it cannot ask about, and calls that clean
         print(UNCHECKED, file=sys.stderr)
         return 2
-    lines = [_line(package, fault) for package, faults in checked for fault in faults]
-    lines += [f"{one.name} could not be checked." for one, _ in packages if one.is_skipped()]
-    print("\n".join([*lines, f"mayfly: {len(checked)} of {len(packages)} packages checked."]))
-    return 1 if lines else 0
+    known = [_line(package, fault) for package, faults in checked for fault in faults]
+    unknown = [one.name for one, _ in packages if one.is_skipped()]
+    faults = f"{len(known)} known faults" if known else "no known fault"
+    print(*known, sep="\n", end="\n" if known else "")
+    print(f"mayfly: {len(checked)} of {len(packages)} packages checked, {faults}.")
+    if unknown:
+        print(f"mayfly: The package index tells nothing of {', '.join(unknown)}. {ELSEWHERE}")
+    return 1 if known else 2 if unknown else 0
 
 
 def _line(package: Any, fault: Any) -> str:
