@@ -20,9 +20,9 @@ from portal.releases.opening import opened
 from portal.tasks.models import Provenance
 from portal.tasks.provenance import note_provenance
 from tests.portal.releases.browsing.conftest import collecting, few, kept, released, streams
-from tests.portal.releases.conftest import keys, parts
+from tests.portal.releases.conftest import first_database, keys, parts
 
-__all__ = ["collecting", "few", "kept", "keys", "parts", "released", "streams"]
+__all__ = ["collecting", "few", "first_database", "kept", "keys", "parts", "released", "streams"]
 
 PROXY = {"driving": {"num_trips": 1.0, "distance_km": 10.0}}
 
