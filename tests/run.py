@@ -25,7 +25,7 @@ NO_TESTS = 5
 # A file system in memory, and how much of it has to be free for the files of tests.
 MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 # What is said in the first is heard at once. No lane is much longer than the others.
-LANES = (("parallel",), ("long", "postgresql"), ("solo", "browser"))
+LANES = (("parallel",), ("long",), ("solo", "browser", "postgresql"))
 COMPUTING = ("parallel", "postgresql")
 PARALLEL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 # With the longest files: whoever begins one last would be waited for.
