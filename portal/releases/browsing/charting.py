@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,7 +64,8 @@ class _Charting:
         cells = self._cells(firsts, series)
         if series and view.sort == "value" and view.measure != "share":
             # The sum over the second key may be hidden where some of its parts are drawn.
-            firsts.sort(key=lambda first: -_drawn(cells[first, one] for one in series))
+            drawn = {f: sum(cells[f, s].number.value or 0.0 for s in series) for f in firsts}
+            firsts.sort(key=lambda first: -drawn[first])
         lines = tuple(
             tuple(self._line(first, one, cells) for one in series or [""]) for first in firsts
         )
@@ -296,7 +297,3 @@ class _Charting:
         if self.view.measure == "share":
             return "%"
         return f"{unit} per {PER:,} inhabitants" if self.view.measure == "person" else unit
-
-
-def _drawn(lines: Iterable[Line]) -> float:
-    return sum(line.number.value or 0.0 for line in lines)
