@@ -14,6 +14,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from aggregation.errors import Problem
 from aggregation.protocol.approval import Approval, approval_of, is_signed, key_id, sign
+from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.server_config import ServerConfig
+from aggregation.protocol.update import Shape
 from portal.accounts.models import Person
 from portal.kept_secrets import kept_secret, trusted_keys
 from portal.ledger.amounts import hundredths_of
@@ -40,7 +43,10 @@ def sign_approval(approval: Approval) -> tuple[str, str]:
 
 
 def is_trusted(revision: Revision) -> bool:
-    """Whether the revision's own content was approved by a second person: the key says so."""
+    """Whether the revision's own content was approved by a second person: the key says so.
+
+    What this version cannot read is not trusted either.
+    """
     if revision.state != Revision.State.APPROVED or not revision.approver or not revision.signature:
         return False
     return _columns_hold(revision) and _signature_holds(revision, revision.approver)
@@ -55,13 +61,27 @@ def _columns_hold(revision: Revision) -> bool:
     )
     if any(hashlib.sha256(text.encode()).hexdigest() != named for text, named in hashes):
         return False
-    config = msgspec.json.decode(revision.server_config_json)
+    config = _config(revision)
     return (
-        config["client_task"] == revision.client_task_sha256
-        and hundredths_of(config["epsilon"]) == revision.epsilon
-        and config["window_unit"] == revision.window_unit
-        and config["streams"] == revision.streams
+        config is not None
+        and config.client_task == revision.client_task_sha256
+        and hundredths_of(config.epsilon) == revision.epsilon
+        and config.window_unit == revision.window_unit
+        and list(config.streams) == revision.streams
     )
+
+
+def _config(revision: Revision) -> ServerConfig | None:
+    """Its server config, if both of its documents can be carried out by this version.
+
+    All tasks are served by the same loops: one that cannot be read is passed over by all of them,
+    and stops no other.
+    """
+    try:
+        Shape.of(msgspec.json.decode(revision.client_task_json, type=ClientTask))
+        return msgspec.json.decode(revision.server_config_json, type=ServerConfig)
+    except (msgspec.DecodeError, Problem):
+        return None
 
 
 def _signature_holds(revision: Revision, approver: Person) -> bool:

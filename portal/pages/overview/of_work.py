@@ -51,7 +51,8 @@ def _held_back(window: TaskWindow, since: object) -> Finding:
         weight="bad",
         title=f"{window} is held back",
         meaning="The approval of its revision does not verify: the approval key is another one, "
-        "or the row was changed. Its partials last for a few days only.",
+        "the row was changed, or this version cannot read it. Its partials last for a few days "
+        "only.",
         remedy="Restore the approval key that signed it. If the key is the right one, somebody "
         "has written to the database: keep a copy and read the audit log.",
         since=since,

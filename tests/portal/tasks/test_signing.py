@@ -1,5 +1,7 @@
 """The key file: made once, for us alone, outside the database."""
 
+import hashlib
+import json
 import threading
 
 import pytest
@@ -70,3 +72,38 @@ def test_the_key_is_not_in_the_database(submitted, approve, settings):
             text = repr(cursor.fetchall())
             assert key.hex() not in text
             assert repr(key) not in text
+
+
+@pytest.mark.parametrize(
+    ("document", "change"),
+    [
+        ("client_task", {"metrics": []}),
+        ("client_task", {"max_rows": None}),
+        ("server_config", {"max_rows": None}),
+        ("server_config", {"metrics": "none"}),
+    ],
+)
+def test_what_cannot_be_carried_out_is_not_trusted_though_it_is_signed(
+    submitted, approve, rafael, document, change
+):
+    """One revision that cannot be read must not stop the loops that serve all tasks."""
+    revision = approve(submitted())
+    content = json.loads(getattr(revision, f"{document}_json"))
+    _sign_anew(revision, rafael, document, content)
+    assert signing.is_trusted(revision)
+    _sign_anew(revision, rafael, document, {**content, **change})
+    assert not signing.is_trusted(revision)
+
+
+def _sign_anew(revision, approver, document, content):
+    text = json.dumps(content)
+    setattr(revision, f"{document}_json", text)
+    setattr(revision, f"{document}_sha256", hashlib.sha256(text.encode()).hexdigest())
+    if document == "client_task":
+        config = {
+            **json.loads(revision.server_config_json),
+            "client_task": revision.client_task_sha256,
+        }
+        _sign_anew(revision, approver, "server_config", config)
+    approval = signing.approval_for(revision, approver=approver, approved_at=revision.approved_at)
+    revision.key_id, revision.signature = signing.sign_approval(approval)
