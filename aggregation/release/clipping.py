@@ -93,7 +93,7 @@ class ClipLaw:
         `spread` is the standard deviation of the noise in each row's count of events.
         """
         squares = self.random_squares(kinds, spread, cells)
-        random = added(squares, cells, by, together=self.together)
+        random = added(np.maximum(squares, 0.0), cells, by, together=self.together)
         systematic = self.systematic_squares(values, collapse(kinds**2, cells, by))
         width: Floats = np.sqrt(random + systematic)
         return width
@@ -109,21 +109,28 @@ class ClipLaw:
     def random_squares(self, kinds: Floats, spread: Floats, cells: Cells) -> Floats:
         """Squares of the random part, row by row: (c · mean value per event)² · events.
 
-        The mean of a kind is taken over the rows that stand out of their noise. Over all rows it
-        would not do: where most are empty, their noise alone decides the sum of events, which may
-        come out as nothing at all, and the mean as anything. A kind that no row stands out in
-        counts nothing: what clipping took from it is a part of what is smaller than its noise.
+        A row that stands out of its noise has its own mean: trips are longer in one place than in
+        another. Any other has that of its kind over the rows that do. Over all rows it would not
+        do: where most are empty, their noise alone decides the sum of events, which may come out
+        as nothing at all, and the mean as anything. A kind that no row stands out in counts
+        nothing: what clipping took from it is a part of what is smaller than its noise.
+
+        Where noise made events negative their square is so, too, and cancels in sums over many
+        rows; what is left below nothing is nothing.
         """
         along = [name for name in cells.names if name not in PLACES]
         slicing = Slicing.by(along, cells)
         of = slicing.of(np.arange(cells.size))
         clear = kinds[:, self.count] >= _CLEAR * spread
         sums = [np.bincount(of[clear], m[clear], minlength=len(slicing)) for m in kinds.T]
-        totals = np.stack(sums, axis=1).astype(np.float64)
-        mean = np.abs(totals) / np.maximum(totals[:, self.count], 1.0)[:, None]
-        events = np.maximum(kinds[:, self.count], 0.0)
-        squares: Floats = (self.random * mean[of]) ** 2 * events[:, None]
+        mean = self._per_event(np.stack(sums, axis=1).astype(np.float64))[of]
+        mean[clear] = self._per_event(kinds[clear])
+        squares: Floats = (self.random * mean) ** 2 * kinds[:, [self.count]]
         return squares
+
+    def _per_event(self, values: Floats) -> Floats:
+        mean: Floats = np.abs(values) / np.maximum(values[:, [self.count]], 1.0)
+        return mean
 
 
 def added(squares: Floats, cells: Cells, by: Sequence[str], *, together: Floats | float) -> Floats:

@@ -45,10 +45,10 @@ class _Parts:
     # Value, variance, fourth cumulant, value before the clip correction; then how many cells have
     # a factor, and how many an average one.
     sums: Floats
-    # Squares of the random part of clip uncertainty, which add in another way.
+    # Half-widths of clip uncertainty, which add in another way.
+    clip: Floats | None
+    # Of cells: squares of its random part, as they add up.
     random: Floats | None
-    # Squares of the values by kind, whose systematic parts do so, too.
-    squares: Floats
 
 
 def emission_tables(
@@ -108,34 +108,51 @@ def _of_cells(
     variance = law.covariance[:, place, place]
     spread = Spread(variance, 3 * variance**2 / law.draws[:, place])
     own = Spread(spread.variance[classes], spread.fourth[classes]).scaled(kilograms)
-    value = kilograms * estimates.values[:, place]
+    value = kilograms * estimates.values[:, place] + 0.0  # a factor of 0 must not keep a sign
     given = estimates.correction
     before = value / (1 + (given[0, place] if len(given) == 1 else given[:, place]))
     counts = [(kilograms > 0).astype(float), average.astype(float)]
     sums = np.stack([value, own.variance, own.fourth, before, *counts], axis=1)
-    random = None
-    if recipe.clip is not None:
+    clip = random = None
+    if recipe.clip is not None and estimates.clip is not None:
         count = recipe.clip.count
         noise = np.sqrt(law.covariance[classes, count, count])
         squares = recipe.clip.random_squares(estimates.values, noise, estimates.cells)
         random = squares[:, [place]] * kilograms[:, None] ** 2
-    return _Parts(estimates.cells, sums, random, value**2)
+        clip = estimates.clip[:, place] * kilograms
+    return _Parts(estimates.cells, sums, clip, random)
 
 
 def _summed(parts: _Parts, by: Sequence[str], grouping: Grouping | None, recipe: Recipe) -> _Parts:
-    cells, sums, random = parts.cells, parts.sums, parts.random
-    if grouping and grouping.name in by and grouping.applies_to(cells.names):
-        axis = cells.names.index(grouping.key)
-        sums = grouped(sums, cells, axis, grouping.group_of)
-        random = None if random is None else grouped(random, cells, axis, grouping.group_of)
-        cells = grouping.replaced_in(cells)
+    if grouping and grouping.name in by and grouping.applies_to(parts.cells.names):
+        parts = _grouped(parts, grouping)
+    sums = collapse(parts.sums, parts.cells, by)
+    return _Parts(_only(parts.cells, by), sums, _clip(parts, by, recipe), None)
+
+
+def _grouped(parts: _Parts, grouping: Grouping) -> _Parts:
+    cells, random = parts.cells, parts.random
+    axis = cells.names.index(grouping.key)
+    if random is not None:
+        random = grouped(random, cells, axis, grouping.group_of)
+    sums = grouped(parts.sums, cells, axis, grouping.group_of)
+    return _Parts(grouping.replaced_in(cells), sums, None, random)
+
+
+def _clip(parts: _Parts, by: Sequence[str], recipe: Recipe) -> Floats | None:
+    """Half-widths of clip uncertainty of sums by these keys."""
+    law, cells = recipe.clip, parts.cells
+    if law is None or parts.random is None:
+        return None
+    place, values = recipe.metrics.index(DISTANCE), parts.sums[:, :1]
     kept = [n for n in cells.names if n in by or n not in PLACES]
     kinds = _only(cells, kept)
-    squares = collapse(collapse(sums[:, :1], cells, kept) ** 2, kinds, by)[:, 0]
-    if random is not None and recipe.clip is not None:
-        together = recipe.clip.together[recipe.metrics.index(DISTANCE)]
-        random = added(collapse(random, cells, kept), kinds, by, together=together)
-    return _Parts(_only(cells, by), collapse(sums, cells, by), random, squares)
+    random = np.maximum(collapse(parts.random, cells, kept), 0.0)
+    squares = collapse(collapse(values, cells, kept) ** 2, kinds, by)
+    systematic = law.systematic_squares(collapse(values, cells, by), squares, place)
+    both = added(random, kinds, by, together=law.together[place]) + systematic
+    width: Floats = np.sqrt(both[:, 0])
+    return width
 
 
 def _only(cells: Cells, names: Sequence[str]) -> Cells:
@@ -154,22 +171,12 @@ def _table(parts: _Parts, recipe: Recipe, *, exact: Estimates | None) -> Table:
         values=value,
         noise=noise,
         correction=correction,
-        clip=_clip(parts, recipe),
+        clip=parts.clip,
         kept=kept,
         notes=(_basis(counted, averaged),),
     )
     sentence = f"The noise is more than {100 * rule.max_relative_noise:g} % of the emissions."
     return Table(parts.cells, 0, (column,), (~kept).astype(np.uint8), ("", sentence))
-
-
-def _clip(parts: _Parts, recipe: Recipe) -> Floats | None:
-    if parts.random is None or recipe.clip is None:
-        return None
-    systematic = recipe.clip.systematic_squares(
-        parts.sums[:, 0], parts.squares, recipe.metrics.index(DISTANCE)
-    )
-    width: Floats = np.sqrt(parts.random[:, 0] + systematic)
-    return width
 
 
 def _noise(parts: _Parts, exact: Estimates | None) -> tuple[Floats, Floats]:

@@ -19,7 +19,10 @@ from portal.streams import selectors as streams
 _BESIDE = (
     ("Half-width of the interval at 95 %: the true sum lies within value ± this.", True),
     ("The noise's part of the half-width.", True),
-    ("What undoing the clip loss added, as a share of the value; the value contains it.", False),
+    (
+        "What undoing the clip loss added, as a share of what was there before; the value has it.",
+        False,
+    ),
     ("What clipping may have moved, as a part of the half-width; empty where not known.", True),
 )
 _NOTE = "Words about this row of the column before it; empty where there is nothing to say."

@@ -195,7 +195,7 @@ class Table:
     def numbers(self, column: str, per: str = "") -> list[Number]:
         """The numbers that are shown, each with its half-width; divided by a column without noise,
         such as `population`."""
-        widths, by = self[column + _WIDTH], self[per] if per else None
+        widths, by = self[self._width_of(column)], self[per] if per else None
         found = []
         for at, value in enumerate(self[column]):
             divisor = 1 if by is None else by[at]
@@ -204,6 +204,13 @@ class Table:
                 width = math.inf if widths[at] is None else widths[at] / divisor
                 found.append(Number(value / divisor, width, self, at, column, per))
         return found
+
+    def _width_of(self, column: str) -> str:
+        """The column that follows. A task may have called one of its own so: then ours has an
+        underscore more."""
+        names = list(self.columns)
+        after = names[names.index(column) + 1 :][:1] if column in names else []
+        return after[0] if after and after[0].startswith(column + _WIDTH) else column + _WIDTH
 
     @cached_property
     def previous(self) -> Table:

@@ -44,6 +44,43 @@ def test_places_with_people_do_not_care_how_many_are_empty(by, directions) -> No
     assert (ratio < 1.4).all()
 
 
+def test_one_number_has_one_width_in_all_tables() -> None:
+    """Trips are longer in some places than in others; a key with one value changes nothing."""
+    places = tuple(str(n) for n in range(8))
+    domains = {"region": places, "activity": ("walking", "driving"), "direction": ("within",)}
+    terms = clip_uncertainty(3, together=0.5, systematic=0.01)
+    made = recipe(domains=domains, clip_uncertainty=terms)
+    sums = np.full((8, 2, len(METRICS)), 4000 * GRID)
+    sums[:, :, 1] *= np.arange(1, 9)[:, None]  # kilometres per trip
+    noised = add_noise(report_of(sums.reshape(made.shape)), made)
+    cells, summed = cell_estimates(noised, made), marginal(noised, made, ("region", "activity"))
+    np.testing.assert_allclose(summed.clip, cells.clip)
+    grouping = Grouping.by("country", "region", ["FR"] * len(places))
+    whole, by_place = emission_tables(
+        cells, made, grouping=grouping, only=[made.cells.names, ("region", "activity")]
+    )
+    driving = slice(1, None, 2)
+    widths = [table.columns[0].clip_uncertainty[driving] for table in (whole, by_place)]
+    np.testing.assert_allclose(widths[0], widths[1])
+    kilograms = whole.columns[0].values[driving] / cells.values[driving, 1]
+    np.testing.assert_allclose(widths[0], kilograms * cells.clip[driving, 1])
+
+
+def test_empty_places_add_no_width_to_the_emissions_of_all() -> None:
+    """Noise on their events is as often below nothing as above it, and cancels."""
+    made = _recipe(FILLED + 4 * EMPTY)
+    noised = _noised(made)
+    grouping = Grouping.by("country", "region", ["FR"] * made.cells.counts[0])
+    (table,) = emission_tables(
+        cell_estimates(noised, made), made, grouping=grouping, only=[("activity",)]
+    )
+    kilometres = marginal(noised, made, ("activity",))
+    assert kilometres.clip is not None
+    kilograms = table.columns[0].values[1] / kilometres.values[1, 1]
+    ratio = table.columns[0].clip_uncertainty[1] / (kilograms * kilometres.clip[1, 1])
+    assert 0.7 < ratio < 1.4
+
+
 def test_emissions_do_not_care_either() -> None:
     alone, among = _recipe(FILLED), _recipe(FILLED + EMPTY)
     widths = []

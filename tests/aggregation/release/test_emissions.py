@@ -88,6 +88,13 @@ def test_cells_are_kilometres_times_their_factor() -> None:
     assert by_place[3, 1, 0] == "average factors"
 
 
+def test_what_emits_nothing_keeps_no_sign_of_its_noise() -> None:
+    table = _tables(_recipe(), np.full((4, 3, 2), -5))["region", "activity", "direction"]
+    walking = table.column("co2e_kg").values.reshape(4, 3, 2)[:, 0]
+    assert (walking == 0).all()
+    assert not np.signbit(walking).any()
+
+
 def test_sums_are_of_all_cells() -> None:
     made, rng = _recipe(), np.random.default_rng(1)
     kilometres = rng.integers(HUGE, 2 * HUGE, (4, 3, 2))

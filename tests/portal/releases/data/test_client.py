@@ -182,6 +182,15 @@ def test_numbers_are_written_with_the_digits_that_noise_leaves(mayfly):
         assert mayfly._written(value, width) == text
 
 
+def test_a_metric_that_is_called_like_a_half_width_is_not_taken_for_one(mayfly):
+    columns = {"km": [50.0], "km_half_width_": [2.0], "km_half_width": [9.0]}
+    table = mayfly.Table(release=None, name="total", query={}, columns=columns)
+    (number,) = table.numbers("km")
+    assert (number.value, number.half_width) == (50.0, 2.0)
+    with pytest.raises(mayfly.Problem, match="no column 'km_half_width_half_width'"):
+        table.numbers("km_half_width")
+
+
 def test_an_answer_that_breaks_off_is_no_answer(mayfly):
     assert mayfly._columns([b"[\n", b'{"a": 1},\n', b'{"a": null}\n', b"]\n"]) == {"a": [1, None]}
     assert mayfly._columns([b"[]\n"]) == {}
