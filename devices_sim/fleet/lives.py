@@ -15,12 +15,14 @@ from aggregation.ondevice.events import Event
 from devices_sim.device.api_client import DeviceApi
 from devices_sim.device.conditions import Conditions
 from devices_sim.device.phone import Phone
+from devices_sim.device.state import State
 from devices_sim.device.storage import Storage
 from devices_sim.device.verification import Pins
 from devices_sim.device.wake_up import Sent, WakeUp
 from devices_sim.fleet.hostile import attack
 from devices_sim.fleet.mishaps import PhoneStopped, ShiftedClock, StopsInUpload
 from devices_sim.fleet.report import Report
+from devices_sim.fleet.resting import Resting
 from devices_sim.fleet.source import Source
 
 if TYPE_CHECKING:
@@ -58,16 +60,15 @@ class Life:
 class RestingStorage:
     """Lives as long as its process; packed while its phone is at rest."""
 
-    __slots__ = ("_blob", "_packed", "_size")
+    __slots__ = ("_blob", "packed", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, packed: bytes | None = None, size: int = 0) -> None:
         self._blob: bytes | None = None
-        self._packed: bytes | None = None
-        self._size = 0
+        self.packed, self.size = packed, size
 
     def load(self) -> bytes | None:
-        if self._blob is None and self._packed is not None:
-            self._blob = _LZ4.decompress(self._packed, decompressed_size=self._size, asbytes=True)
+        if self._blob is None and self.packed is not None:
+            self._blob = _LZ4.decompress(self.packed, decompressed_size=self.size, asbytes=True)
         return self._blob
 
     def save(self, blob: bytes) -> None:
@@ -75,7 +76,7 @@ class RestingStorage:
 
     def rest(self) -> None:
         if self._blob is not None:
-            self._packed, self._size = _LZ4.compress(self._blob, asbytes=True), len(self._blob)
+            self.packed, self.size = _LZ4.compress(self._blob, asbytes=True), len(self._blob)
             self._blob = None
 
     def __repr__(self) -> str:
@@ -113,6 +114,29 @@ class Lives:
         life.storage.rest()
         self._account(life, did)
         return life, did
+
+    def at_rest(self) -> list[Resting]:
+        """All who have been awake, as they are: each between two wake-ups, or stopped in one."""
+        found = []
+        for number, life in self._lives.items():
+            life.storage.rest()
+            if (packed := life.storage.packed) is not None:
+                size = life.storage.size
+                found.append(Resting(number, packed, size, life.given, life.will_stop))
+        return found
+
+    def resume(self, one: Resting) -> State:
+        """A phone goes on where it was. Gives what it remembers."""
+        storage = RestingStorage(one.packed, one.size)
+        phone = self._phone(one.number, storage)
+        state = phone.load()
+        storage.rest()
+        waiting = len(state.pending)
+        self._lives[one.number] = Life(
+            phone, storage, one.given, will_stop=one.will_stop, on_their_way=waiting
+        )
+        self._report.on_their_way += waiting
+        return state
 
     def update(self, pins: Pins) -> None:
         """An update of the app reaches all phones: from now on they pin these keys."""

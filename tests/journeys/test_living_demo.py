@@ -57,6 +57,8 @@ def test_phones_live_a_week_and_it_is_released(demo: System) -> None:
     assert 20 < int(found.rsplit(" ", 1)[1]) <= 60
     demo.stop()
     assert "Traceback" not in demo.log.read_text()
+    (phones,) = (demo.data / "phones").iterdir()
+    assert phones.stat().st_mode & 0o777 == 0o600
     sent = next(line for line in demo.log.read_text().splitlines() if "updates sent: " in line)
     assert int(sent.split("updates sent: ")[1].split(",")[0]) > 0
 

@@ -18,6 +18,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from aggregation.clock import Clock, SimulatedClock, SystemClock
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog
+from devices_sim.fleet import resting
 from devices_sim.fleet.driver import Driver, settle_memory
 from devices_sim.fleet.event_file import read_events
 from devices_sim.fleet.living import LivingFleet
@@ -81,17 +82,31 @@ async def _live(catalog: Catalog, options: dict[str, Any]) -> None:
     clock: Clock = SystemClock()
     if settings.CLOCK == "simulated":
         clock = SimulatedClock(settings.CLOCK_FILE)
-    start = clock.now().timestamp()
+    place = resting.place_of(Path(settings.DATA) / "phones", scenario, options["url"])
+    rested = resting.take(place)
+    start = rested.start if rested else clock.now().timestamp()
     world = World(scenario, catalog, epoch=start)
     rng = Random(scenario.seed)  # noqa: S311 - wake-ups are no secret
     async with parts_at(
         options["url"], catalog=catalog, clock=clock, rng=rng, patient=True
     ) as parts:
-        _say(f"{world.phones:,} phones of the scenario {scenario.name}, all of them new installs")
+        whence = "as they were when they stopped" if rested else "all of them new installs"
+        _say(f"{world.phones:,} phones of the scenario {scenario.name}, {whence}")
         fleet = LivingFleet(world, parts, start=start, say=_say)
+        fleet.resume(rested.phones if rested else ())
         settle_memory()
         fleet.begin()
-        await _told(fleet)
+        try:
+            await _told(fleet)
+        finally:
+            _keep(resting.Rest(start, fleet.lives.at_rest()), place)
+
+
+def _keep(rest: resting.Rest, place: Path) -> None:
+    try:
+        resting.keep(rest, place)
+    except OSError as error:
+        _say(f"The phones could not be kept ({error.strerror}): they will be new installs.")
 
 
 async def _replay(

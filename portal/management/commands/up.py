@@ -58,7 +58,7 @@ def banner() -> str:
         lines.append(
             "Sign in as analyst, reviewer, consumer or operator; the password is the name."
         )
-    if settings.SCENARIO != "none":
+    if settings.SCENARIO != "none" and settings.CLOCK == "simulated" and simulated_clock().is_new:
         lines.append("The first release is there in about two minutes.")
     if settings.DEMO and not _is_loopback(settings.BIND):
         lines.append(f"Careful: on {settings.BIND}, whoever reaches this port can be any of them.")

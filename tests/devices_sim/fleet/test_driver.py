@@ -117,7 +117,7 @@ def test_a_phone_at_rest_is_small(tmp_path: Path) -> None:
         life = fleet.lives._lives.get(entry[1])
         if life is not None:
             parts = [entry, entry[0], life, life.given, life.phone, life.phone.storage]
-            sizes.append(sum(map(sys.getsizeof, [*parts, life.phone.storage._packed])))
+            sizes.append(sum(map(sys.getsizeof, [*parts, life.phone.storage.packed])))
     assert len(sizes) > 40
     assert sum(sizes) / len(sizes) < 2000, sorted(sizes)
 
