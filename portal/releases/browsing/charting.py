@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from portal.releases.browsing import covering
+from portal.releases.browsing import captions, covering
 from portal.releases.browsing.choosing import View, compared_key
 from portal.releases.browsing.covering import Covered
 from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
-    PER,
     added,
     per_inhabitant,
     share,
@@ -20,10 +19,8 @@ from portal.releases.browsing.measuring import (
 )
 from portal.releases.browsing.ranking import Ranking, ranking
 from portal.releases.browsing.tables import Tables, pick
-from portal.releases.browsing.units import counted, spoken
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import PER_INHABITANT, Number
-from portal.releases.reasons import listed
 from portal.releases.showing import Named
 from portal.streams import selectors as streams
 
@@ -34,18 +31,9 @@ _MOST_SERIES = 9
 # A key of more values has only the largest of them as series; those of a day's hours are all there.
 _MOST_VALUES = 50
 _MOST_PLACES = 50_000
-_TITLES = {"amount": "{}", "share": "shares of {}", "person": "{} per inhabitant"}
 PER_INHABITANT_WARNING = (
     "The amounts are of phones that take part, and are divided by all inhabitants: places with "
     "more phones per inhabitant rank higher."
-)
-_OF_WHAT_IS_SHOWN = (
-    "The sum over all rows is not shown, so these are shares of the rows that are: of all there "
-    "is they would be smaller."
-)
-_ONE_OF_WHAT_IS_SHOWN = (
-    "The sum over all rows is not shown, so this is a share of the rows that are: of all there is "
-    "it would be smaller."
 )
 
 
@@ -72,21 +60,25 @@ class _Charting:
         name = self._names(view.second)
         return Chart(
             view=view,
-            title=self._title(),
-            unit=self._unit(),
+            title=self.title,
+            unit=captions.unit(view, self.tables),
             heads=tuple(key for key in (view.by, view.second) if key),
             values=tuple(firsts),
             labels=tuple(self._names(view.by)(one) for one in firsts),
-            series=tuple(name(one) for one in series) or (self._title(),),
+            series=tuple(name(one) for one in series) or (self.title,),
             lines=lines,
             left_out=max(0, self.known - len(firsts)) if view.by else 0,
-            remark=self._remark(),
+            remark=self._remark,
             warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
             ranked=self.ranked,
             is_of_shown=self.is_of_shown,
             covered=self.covered,
             coverage=covering.sentence(self.covered),
         )
+
+    @cached_property
+    def title(self) -> str:
+        return captions.title(self.view, self.tables, self.ranked)
 
     @cached_property
     def held(self) -> dict[str, list[str]]:
@@ -261,39 +253,8 @@ class _Charting:
     def _names(self, key: str) -> Named:
         return self.tables.name_of(key)
 
-    def _title(self) -> str:
-        view, ranked = self.view, self.ranked
-        what = spoken(view.metric, self.tables.unit(view.metric))
-        parts = [_TITLES[view.measure].format(what).capitalize()]
-        if ranked:
-            parts = [f"Share of {self._names(ranked.key)(ranked.value)} in {what}"]
-        keys = [key for key in (view.by, view.second) if key]
-        if keys:
-            parts.append("by " + " and ".join(keys))
-        but = ranked.key if ranked else ""
-        held = [self._names(key)(value) for key, value in view.where.items() if key != but]
-        if ranked and ranked.among:
-            held.append(f"among {self._among(ranked)}")
-        return " ".join(parts) + (f" ({', '.join(held)})" if held else "")
-
-    def _among(self, ranked: Ranking) -> str:
-        return listed([self._names(ranked.key)(one) for one in ranked.among])
-
+    @property
     def _remark(self) -> str:
-        ranked = self.ranked
-        if ranked and ranked.among:
-            name = self._names(ranked.key)(ranked.value)
-            return (
-                f"In most of these places noise drowns the sum over every {ranked.key}. "
-                f"So this is what {name} is of {self._among(ranked)} together, which are shown "
-                "in each of them."
-            )
-        said = _ONE_OF_WHAT_IS_SHOWN if self.is_one else _OF_WHAT_IS_SHOWN
-        return said if self.is_of_shown else ""
-
-    def _unit(self) -> str:
-        """What its numbers count, to stand behind one: `km`, `trips`, `%`."""
-        unit = counted(self.view.metric, self.tables.unit(self.view.metric))
-        if self.view.measure == "share":
-            return "%"
-        return f"{unit} per {PER:,} inhabitants" if self.view.measure == "person" else unit
+        if self.ranked and self.ranked.among:
+            return captions.among_what_is_shown(self.ranked, self.tables)
+        return captions.of_what_is_shown(is_one=self.is_one) if self.is_of_shown else ""
