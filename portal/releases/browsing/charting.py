@@ -50,7 +50,7 @@ class _Charting:
         view, firsts = self.view, list(self.firsts)
         series = self._series(firsts)
         cells = self._cells(firsts, series)
-        if series and view.sort == "value" and view.measure != "share":
+        if series and view.sort == "value" and self.adds_up:
             # The sum over the second key may be hidden where some of its parts are drawn.
             drawn = {f: sum(cells[f, s].number.value or 0.0 for s in series) for f in firsts}
             firsts.sort(key=lambda first: -drawn[first])
@@ -90,6 +90,11 @@ class _Charting:
                 there = streams.places_matching("", country=code[0], limit=_MOST_PLACES)
                 found[self.view.by] = [str(place.geonameid) for place in there]
         return found
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the bars of one group make a sum: ratios do not, and shares make all there is."""
+        return self.view.measure != "share" and not self.tables.is_ratio(self.view.metric)
 
     @property
     def is_one(self) -> bool:

@@ -97,7 +97,7 @@ class View:
             where=where,
             sort=one_of(asked.get("sort", ""), tuple(SORTS), "order", "value"),
             top=_top(asked.get("top", "")),
-            layout=one_of(asked.get("layout", ""), tuple(LAYOUTS), "layout", "grouped"),
+            layout=_layout(asked.get("layout", ""), metric, second, tables),
             log=asked.get("log") == "1",
             measure=measure,
         )
@@ -238,6 +238,16 @@ def _one_of(value: str, known: Iterable[str], usual: str, *, refusal: str) -> st
     if value in options:
         return value
     raise Problem(f"{refusal} {value[:60]!r}.", hint=nearest(value[:60], options))
+
+
+def _layout(text: str, metric: str, second: str, tables: Tables) -> str:
+    found = one_of(text, tuple(LAYOUTS), "layout", "grouped")
+    if second and found == "stacked" and tables.is_ratio(metric):
+        raise Problem(
+            f"{metric} is a ratio, and its bars do not add up: they are drawn side by side or in "
+            "one panel each, not stacked."
+        )
+    return found
 
 
 def _top(text: str) -> int:
