@@ -251,7 +251,9 @@ def _unseen(panel: Panel, group: Group, end: float, y: float) -> Markup:
 
 
 def stack_total(group: Group) -> Mark:
-    """The sum of what is shown, with the interval of a sum of independent numbers."""
+    """The sum of what is shown, as it is told or with the interval of independent numbers."""
+    if group.total is not None:
+        return group.total
     shown = [mark for mark in group.marks if is_finite(mark)]
     if not shown:
         return Mark(None)

@@ -23,6 +23,8 @@ class Group:
     label: str
     marks: tuple[Mark, ...]
     href: str = ""
+    # What those of its marks that are shown add up to; else their errors count as independent.
+    total: Mark | None = None
 
 
 @dataclass(frozen=True)

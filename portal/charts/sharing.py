@@ -16,7 +16,7 @@ def shares(groups: Sequence[Group], *, stacked: bool, totals: Sequence[Mark]) ->
     `totals` holds one mark per series, for sums that know more than what is shown.
     """
     if stacked:
-        return [replace(one, marks=_of_sum(one.marks)) for one in groups]
+        return [replace(one, marks=_of_sum(one.marks), total=None) for one in groups]
     columns = []
     for index, column in enumerate(zip(*(one.marks for one in groups), strict=True)):
         known = totals[index] if index < len(totals) else None

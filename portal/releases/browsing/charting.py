@@ -12,6 +12,7 @@ from portal.releases.browsing.covering import Covered
 from portal.releases.browsing.drawing import WIDE, Chart, Line
 from portal.releases.browsing.measuring import (
     added,
+    in_all,
     per_inhabitant,
     share,
     share_beside,
@@ -50,10 +51,10 @@ class _Charting:
         view, firsts = self.view, list(self.firsts)
         series = self._series(firsts)
         cells = self._cells(firsts, series)
-        if series and view.sort == "value" and self.adds_up:
+        totals = self._totals(firsts, series, cells)
+        if totals and view.sort == "value":
             # The sum over the second key may be hidden where some of its parts are drawn.
-            drawn = {f: sum(cells[f, s].number.value or 0.0 for s in series) for f in firsts}
-            firsts.sort(key=lambda first: -drawn[first])
+            firsts.sort(key=lambda first: -(totals[first].value or 0.0))
         lines = tuple(
             tuple(self._line(first, one, cells) for one in series or [""]) for first in firsts
         )
@@ -67,6 +68,7 @@ class _Charting:
             labels=tuple(self._names(view.by)(one) for one in firsts),
             series=tuple(name(one) for one in series) or (self.title,),
             lines=lines,
+            totals=totals,
             left_out=max(0, self.known - len(firsts)) if view.by else 0,
             remark=self._remark,
             warning=PER_INHABITANT_WARNING if view.measure == "person" else "",
@@ -209,6 +211,20 @@ class _Charting:
             )
             for row in rows
         }
+
+    def _totals(
+        self, firsts: Sequence[str], series: Sequence[str], cells: Mapping[tuple[str, str], Line]
+    ) -> dict[str, Number]:
+        """What the lines of each first value add up to, where they do."""
+        if not series or not self.adds_up:
+            return {}
+        count = len(self.tables.domain(self.view.second))
+        found = {}
+        for first in firsts:
+            parts = [cells[first, one].number for one in series]
+            total = in_all(parts, self.firsts[first].number if len(parts) == count else None)
+            found[first] = self._measured(first, total)
+        return found
 
     def _line(self, first: str, second: str, cells: Mapping[tuple[str, str], Line]) -> Line:
         found = cells[first, second]

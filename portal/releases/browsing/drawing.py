@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -39,6 +40,9 @@ class Chart:
     labels: tuple[str, ...]
     series: tuple[str, ...]
     lines: tuple[tuple[Line, ...], ...]
+    # By value of the first key, what the lines of its series that are shown add up to; nothing
+    # where there is one series, or where they do not add up.
+    totals: Mapping[str, Number]
     # Rows that have a number but are not among these.
     left_out: int
     # What shares are of, where that is not the sum over all rows; else empty.
@@ -93,8 +97,8 @@ class Chart:
         """By itself, with its title, it also holds what a page says beside it."""
         remarks = [one for one in (self.warning, self.remark) if one and heading]
         groups = [
-            Group(label, tuple(_mark(line) for line in lines))
-            for label, lines in zip(self.labels, self.lines, strict=True)
+            Group(label, tuple(_mark(line) for line in lines), total=self._total(value))
+            for value, label, lines in zip(self.values, self.labels, self.lines, strict=True)
         ]
         if self.view.second and self.view.layout == "multiples":
             panels = [
@@ -124,6 +128,10 @@ class Chart:
             remarks=remarks,
             folded=folded,
         )
+
+    def _total(self, value: str) -> Mark | None:
+        found = self.totals.get(value)
+        return Mark(found.value, found.half_width) if found else None
 
     @property
     def head(self) -> str:

@@ -50,6 +50,15 @@ def added(numbers: Sequence[Number]) -> Number:
     )
 
 
+def in_all(parts: Sequence[Number], whole: Number | None) -> Number:
+    """The sum of those parts that are shown. Where all are, it is the whole as it is released: its
+    interval knows how far clipping moves them together, and a page with it alone says the same."""
+    shown = [one for one in parts if one.value is not None]
+    if whole is not None and whole.value is not None and len(shown) == len(parts):
+        return whole
+    return added(shown) if shown else without(parts[0])
+
+
 def per_inhabitant(number: Number, geonameid: str) -> Number:
     """By the population that the list of places has, which is not released and has no noise."""
     place = gazetteer().places.get(geonameid)

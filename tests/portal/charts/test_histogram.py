@@ -1,6 +1,7 @@
 """Bars: what is drawn, what is said, and what is never drawn."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,23 @@ def test_stacked_bars_follow_each_other_and_their_sum_has_an_interval() -> None:
     assert "10.0 ± 5.0" in words(svg)
     assert "Nice: not shown: out" in tooltips(svg)
     assert "Metz: not shown: too few devices" in tooltips(svg)
+
+
+def test_a_sum_that_is_told_stands_beside_its_stack() -> None:
+    told = [replace(STACK[0], total=Mark(10.0, 7.0)), *STACK[1:]]
+    svg = histogram(told, ["in", "out"], **ABOUT, stacked=True)
+    assert {"10.0 ± 7.0", "3.0 ± 1.0"} <= set(words(svg))
+
+
+def test_a_share_has_no_use_for_a_sum_that_is_told() -> None:
+    """The stub for what is not shown stands behind the bar, and not behind that sum."""
+    told = [replace(one, total=Mark(1e6, 7.0)) for one in STACK]
+    drawn = [
+        histogram(groups, ["in", "out"], **ABOUT, stacked=True, share=True)
+        for groups in (STACK, told)
+    ]
+    plain, other = ([one.attrib["x"] for one in of_class(svg, "hidden")] for svg in drawn)
+    assert plain == other
 
 
 def test_stacked_bars_have_no_log_axis_and_say_so() -> None:
