@@ -18,7 +18,7 @@ from portal.releases.browsing.charting import WIDE, Chart, chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.history import Viewer, rendered
-from portal.releases.browsing.measuring import is_nothing, scaled
+from portal.releases.browsing.measuring import is_nothing, scaled, with_part_scaled
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.models import Release
@@ -193,15 +193,9 @@ class Emissions:
             return None
         if found is None or found.number.value is None:
             return cars
-        moved = cars.scenario.value - cars.released.value
-        width = math.hypot(
-            found.number.half_width or 0.0,
-            abs(moved / cars.released.value) * (cars.released.half_width or 0.0),
-        )
-        other = Number(
-            COLUMN, found.number.value + moved, width, None, None, None, found.number.notes
-        )
-        return Outcome("", found.number, other, "")
+        factor = cars.scenario.value / cars.released.value
+        changed = with_part_scaled(found.number, cars.released, factor)
+        return Outcome("", found.number, changed, "")
 
     def figure(self, scenario: Scenario) -> str:
         return fitted(lambda width: self._svg(scenario, width), wide=WIDE)

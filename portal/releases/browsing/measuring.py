@@ -75,6 +75,27 @@ def scaled(number: Number, factor: float) -> Number:
     )
 
 
+def with_part_scaled(whole: Number, part: Number, factor: float) -> Number:
+    """The whole T, of which the part D is multiplied by a factor k ≥ 0: T + (k − 1)·D.
+
+    D's error is in T, too, so the two are not apart: squares of their widths would add to too
+    little where k > 1. An error of T + (k − 1)·D is at most that of T and k − 1 times that of D, so
+
+        w = w_T + (k − 1)·w_D,
+
+    however the error of D goes with that of the rest: for noise, and for what clipping moved. It is
+    exact for k = 1 and where D is all of T, and a little wide between. Where k < 1 only a part of
+    D's error is left. The rest was drawn apart from it, or was moved the same way, so what is left
+    is no wider than T's, and w = w_T. To take D's share out of that, as squares do for normal noise
+    (w_T² + (k² − 1)·w_D²), would be too narrow for Laplace noise, whose squares add to more.
+    """
+    if whole.value is None or part.value is None:
+        return without(whole)
+    width = (whole.half_width or 0.0) + max(factor - 1, 0.0) * (part.half_width or 0.0)
+    value = whole.value + (factor - 1) * part.value
+    return Number(whole.column, value, width, None, None, None, whole.notes)
+
+
 def is_nothing(number: Number) -> bool:
     """Exactly zero, without any noise: kilometres times a factor of zero."""
     return number.value == 0 and not number.half_width

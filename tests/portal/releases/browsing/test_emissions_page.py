@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from aggregation.release.emission_factors import factor_table
-from aggregation.release.scenario import Cars
+from aggregation.release.scenario import Cars, Scenario
 from portal.releases.browsing import emitting
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables
@@ -60,6 +60,30 @@ def test_what_emits_nothing_has_no_bar_and_a_sentence(
     said = words(client.get("/emissions"))
     assert "Nothing is emitted by walking, running, cycling: no fuel is burnt." in said
     assert not re.search(r"(?<![\d.,])0 ± 0(?![\d.])", said)
+
+
+@pytest.mark.parametrize("country", ["", "FR"])
+def test_emptier_cars_leave_the_total_as_uncertain_as_they_are(
+    released: list[Release], tables: Tables, country: str
+) -> None:
+    """What noise did to cars is in the total already: it grows with them, and not apart."""
+    found = emitting.Emissions(released[1], tables, Subject.of_country(country))
+    emptier = Scenario(occupancy=1.0)
+    total = found.total(emptier)
+    (cars,) = (one for one in found.outcomes(emptier) if one.activity == "driving")
+    gained = cars.scenario.half_width - cars.released.half_width
+    assert gained > 0.2 * cars.released.half_width
+    assert total.scenario.half_width == pytest.approx(total.released.half_width + gained)
+    more = cars.scenario.value - cars.released.value
+    assert total.scenario.value == pytest.approx(total.released.value + more)
+
+
+def test_fuller_cars_leave_the_total_no_less_certain(
+    released: list[Release], tables: Tables
+) -> None:
+    total = emitting.Emissions(released[1], tables, None).total(Scenario(occupancy=4.0))
+    assert total.scenario.value < total.released.value
+    assert total.scenario.half_width == total.released.half_width
 
 
 def test_a_task_without_distances_says_so_and_names_those_that_have_them(

@@ -9,7 +9,7 @@ import pytest
 from portal.releases.browsing import words
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.dividing import apart, longer
-from portal.releases.browsing.measuring import scaled, share, share_beside
+from portal.releases.browsing.measuring import scaled, share, share_beside, with_part_scaled
 from portal.releases.browsing.units import spoken
 from portal.releases.reading import Number
 from portal.releases.templatetags.release_words import changed, interval
@@ -192,6 +192,57 @@ def held(part, rest, cells, width) -> float:
         off = 100 * abs(x.value / y.value - part / (part + rest))
         found.append(off <= width(x, y, r))
     return float(np.mean(found))
+
+
+@pytest.mark.parametrize("cells", [0, 1, 8])
+@pytest.mark.parametrize("factor", [0.3, 1, 1.4, 2.5])
+def test_a_whole_with_a_part_scaled_is_held_as_often_as_it_says(cells, factor):
+    """Laplace noise of scale 1 on the part and on each cell of the rest.
+
+    20,000 draws: were the interval of 95 % exact, as it is where nothing is scaled or where there
+    is no rest, fewer than 94.5 % happen once in 1,600. Of parts that grow it holds up to 97.9 %:
+    more than 98.5 % would then happen once in a hundred million.
+    """
+    found = held_scaled(cells, factor, lambda *given: with_part_scaled(*given).half_width)
+    assert found > 0.945
+    assert found < 0.985 or factor < 1
+
+
+@pytest.mark.parametrize("cells", [0, 1, 8])
+def test_a_part_that_counted_as_apart_from_its_whole_would_be_found_out(cells):
+    """So the test before can fail."""
+
+    def width(whole, part, factor) -> float:
+        return math.hypot(whole.half_width, (factor - 1) * part.half_width)
+
+    assert held_scaled(cells, 2.5, width) < 0.945
+
+
+def held_scaled(cells, factor, width) -> float:
+    """How often the whole with its part scaled, give or take `width`, holds the truth."""
+    own, all_of = math.log(20), _width_of_a_sum(cells + 1)
+    found = []
+    for noise in np.random.default_rng(13).laplace(size=(20_000, cells + 1)):
+        whole, part = number(100 + noise.sum(), all_of), number(40 + noise[0], own)
+        off = with_part_scaled(whole, part, factor).value - (60 + 40 * factor)
+        found.append(abs(off) <= width(whole, part, factor))
+    return float(np.mean(found))
+
+
+def test_a_part_that_is_all_scales_its_whole():
+    whole = replace(number(50, 5), noise=3.0, clip_uncertainty=4.0)
+    for factor in (1, 1.5, 3):
+        found = with_part_scaled(whole, whole, factor)
+        assert (found.value, found.half_width) == (50 * factor, 5 * factor)
+
+
+def test_a_part_that_shrinks_leaves_no_more_uncertainty_than_there_was():
+    found = with_part_scaled(number(200, 8), number(50, 3), 0.5)
+    assert (found.value, found.half_width) == (175, 8)
+
+
+def test_of_a_part_that_is_not_known_nothing_follows():
+    assert with_part_scaled(number(200, 8), number(None), 2).value is None
 
 
 def _width_of_a_sum(cells: int) -> float:
