@@ -17,7 +17,7 @@ from portal.releases.reading import ColumnNames
 from portal.streams import selectors as streams
 
 _BESIDE = (
-    ("Half-width of the interval at 95 %: the true sum lies within value ± this.", True),
+    ("Half-width of the interval at 95 %: the true number lies within value ± this.", True),
     ("The noise's part of the half-width.", True),
     (
         "What undoing the clip loss added, as a share of what was there before; the value has it.",

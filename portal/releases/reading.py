@@ -138,6 +138,7 @@ def read_rows(
     *,
     where: Where = EVERYTHING,
     shown_only: bool = False,
+    having: str = "",
     sort: str = "",
     order: str = DOWN,
     first: int,
@@ -145,10 +146,17 @@ def read_rows(
 ) -> list[Row]:
     """Rows in the order of a number or key, suppressed ones last; else in the order of the domain.
 
-    Of each key in `where`, a row has one of the values that stand there.
+    Of each key in `where`, a row has one of the values that stand there; of the column `having`,
+    any.
     """
     asked = question(
-        layout, _wanted(layout), where=where, shown_only=shown_only, sort=sort, order=order
+        layout,
+        _wanted(layout),
+        where=where,
+        shown_only=shown_only,
+        having=having,
+        sort=sort,
+        order=order,
     )
     return [_row(layout, list(found)) for found in asked.page(file, first=first, count=count)]
 
@@ -158,12 +166,15 @@ def count_rows(
     layout: Layout,
     where: Where = EVERYTHING,
     shown_only: bool = False,
+    *,
+    having: str = "",
     sort: str = "",
 ) -> int:
     """How many rows there are to read."""
-    if not (where or shown_only or sort):
+    if not (where or shown_only or having or sort):
         return layout.rows
-    return question(layout, [], where=where, shown_only=shown_only, sort=sort).count(file)
+    asked = question(layout, [], where=where, shown_only=shown_only, having=having, sort=sort)
+    return asked.count(file)
 
 
 def count_suppressed(file: TableFile, layout: Layout) -> int:
@@ -177,11 +188,13 @@ def question(
     *,
     where: Where = EVERYTHING,
     shown_only: bool = False,
+    having: str = "",
     sort: str = "",
     order: str = UP,
     joins: bool = True,
 ) -> Question:
-    """`joins` is for all but streams of rows; see `OneOf`."""
+    """`having` is a column with a number: a row that is shown may lack one that is a ratio. `joins`
+    is for all but streams of rows; see `OneOf`."""
     conditions: list[str] = []
     bound: list[str] = []
     joined: dict[str, pa.Table] = {}
@@ -197,6 +210,8 @@ def question(
         joined |= one.joined
     if shown_only:
         conditions.append(f"{quoted(layout.suppressed)} IS NULL")
+    if having:
+        conditions.append(f"{quoted(having)} IS NOT NULL")
     named = [quoted(name) for name in columns]
     found = Question(named, conditions, bound, order=order, joined=joined)
     if sort and sort == layout.regions:

@@ -21,7 +21,7 @@ from portal.releases.browsing.units import spoken, unit_of
 # Half-widths at 95 % in mean sizes: of a normal law, and of one Laplace draw.
 _LEAST, _MOST = 2.456, 2.996
 # As releases have it in their files, which never change.
-_SENTENCE: Final = re.compile(r"The noise is more than ([\d.]+) % of (?:its denominator, )?(.+)\.")
+_SENTENCE: Final = re.compile(r"The noise is more than ([\d.]+) % of (its denominator, )?(.+)\.")
 
 
 @lru_cache(maxsize=256)
@@ -30,8 +30,10 @@ def told(sentence: str) -> str:
     found = _SENTENCE.fullmatch(sentence)
     if not found:
         return sentence
-    name = "emissions" if found[2] == "the emissions" else plain(found[2])
-    return f"Its noise alone would be more than about ± {_least(float(found[1]))} % of its {name}."
+    least, below, column = _least(float(found[1])), found[2], found[3]
+    name = "emissions" if column == "the emissions" else plain(column)
+    divided = ", by which it is divided" if below else ""
+    return f"Its noise alone would be more than about ± {least} % of its {name}{divided}."
 
 
 def rule_in_words(rule: Suppression) -> str:
@@ -44,13 +46,20 @@ def rule_in_words(rule: Suppression) -> str:
     )
 
 
-def why_not(rule: Suppression, metrics: Sequence[str], *, summed: Sequence[str] = ()) -> str:
+def why_not(
+    rule: Suppression,
+    metrics: Sequence[str],
+    *,
+    denominator: str = "",
+    summed: Sequence[str] = (),
+) -> str:
     """Why rows are not shown, for a sentence about many of them.
 
-    Emissions have tables of their own, whose rows are shown on account of nothing else. `summed`
-    are keys that the rows are sums over: what is too few for those may do for one of their values.
+    Emissions have tables of their own, whose rows are shown on account of nothing else; a ratio
+    takes its `denominator`, too. `summed` are keys that the rows are sums over: what is too few for
+    those may do for one of their values.
     """
-    named = listed(_asked(rule, metrics), "or")
+    named = listed(_asked(rule, metrics, denominator), "or")
     over = listed([key.replace("_", " ") for key in summed]) if summed else ""
     sums = f" for a sum over every {over}, which has the noise of each" if over else ""
     return (
@@ -60,10 +69,10 @@ def why_not(rule: Suppression, metrics: Sequence[str], *, summed: Sequence[str] 
     )
 
 
-def beside(rule: Suppression, metrics: Sequence[str], *, reach: str) -> str:
+def beside(rule: Suppression, metrics: Sequence[str], *, denominator: str = "", reach: str) -> str:
     """Which numbers a chart shows, and how that goes with the ± beside them, in one sentence."""
     percent = 100 * rule.max_relative_noise
-    asked = _asked(rule, metrics)
+    asked = _asked(rule, metrics, denominator)
     each = " each" if len(asked) > 1 else ""
     return (
         f"A number is shown where its noise is on average at most {percent:g} % of its "
@@ -72,8 +81,9 @@ def beside(rule: Suppression, metrics: Sequence[str], *, reach: str) -> str:
     )
 
 
-def _asked(rule: Suppression, metrics: Sequence[str]) -> list[str]:
-    asked = [metric for metric in metrics if metric == EMISSIONS or is_asked(rule, metric)]
+def _asked(rule: Suppression, metrics: Sequence[str], denominator: str) -> list[str]:
+    always = (EMISSIONS, denominator)
+    asked = [metric for metric in metrics if metric in always or is_asked(rule, metric)]
     return [plain(metric) for metric in asked]
 
 

@@ -89,4 +89,5 @@ def _rule(view: View, tables: Tables) -> str:
     elif view.measure == "share":
         reach = "share"
     metrics = [EMISSIONS] if view.metric == EMISSIONS else config.metrics
-    return reasons.beside(config.suppression, metrics, reach=_REACHES[reach])
+    below = tables.denominator(view.metric)
+    return reasons.beside(config.suppression, metrics, denominator=below, reach=_REACHES[reach])

@@ -19,7 +19,7 @@ from portal.releases.browsing.measuring import (
     without,
 )
 from portal.releases.browsing.ranking import Ranking, ranking
-from portal.releases.browsing.tables import Tables, pick
+from portal.releases.browsing.tables import Tables, found_in, pick
 from portal.releases.grouping import COUNTRY
 from portal.releases.reading import PER_INHABITANT, Number
 from portal.releases.showing import Named
@@ -126,9 +126,7 @@ class _Charting:
         )
         at = layout.keys.index(view.by) if view.by else None
         found = {
-            str(row.keys[at]) if at is not None else "": Line(
-                (), pick(layout, row, view.metric), row.suppressed
-            )
+            str(row.keys[at]) if at is not None else "": Line.of(found_in(layout, row, view.metric))
             for row in rows
         }
         if view.sort == "name":
@@ -206,9 +204,7 @@ class _Charting:
         )
         one, two = layout.keys.index(view.by), layout.keys.index(view.second)
         return {
-            (str(row.keys[one]), str(row.keys[two])): Line(
-                (), pick(layout, row, view.metric), row.suppressed
-            )
+            (str(row.keys[one]), str(row.keys[two])): Line.of(found_in(layout, row, view.metric))
             for row in rows
         }
 

@@ -11,7 +11,7 @@ from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.measuring import is_nothing, share
-from portal.releases.browsing.tables import Tables, pick
+from portal.releases.browsing.tables import Found, Tables, found_in
 from portal.releases.browsing.units import counted, spoken
 from portal.releases.reading import Number
 
@@ -161,7 +161,7 @@ def compare(
     left, right = (_numbers(side, metric, by, shares=shares) for side in (first, second))
     name = first.tables.name_of(by)
     rows = [
-        Row(name(v), left[v][0], right[v][0], (left[v][1], right[v][1]))
+        Row(name(v), left[v].number, right[v].number, (left[v].suppressed, right[v].suppressed))
         for v in values
         if v in left and v in right
     ]
@@ -174,21 +174,21 @@ def _nearness(change: Change) -> float:
     return abs(change.difference) / change.half_width if change.half_width else 0.0
 
 
-def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, tuple[Number, str]]:
+def _numbers(side: Side, metric: str, by: str, *, shares: bool) -> dict[str, Found]:
     held = {key: [value] for key, value in side.where.items()}
     layout, rows = side.tables.rows([*held, by], metric, where=held)
     at = layout.keys.index(by)
-    found = {str(row.keys[at]): (pick(layout, row, metric), row.suppressed) for row in rows}
+    found = {str(row.keys[at]): found_in(layout, row, metric) for row in rows}
     if not shares:
         return found
     side.tables.needs_sum(metric)
     whole = side.tables.one(metric, side.where)
     if whole is None:
         return {}
-    return {value: _share(n, whole.number, why) for value, (n, why) in found.items()}
+    return {value: _share(part, whole.number) for value, part in found.items()}
 
 
-def _share(part: Number, whole: Number, why: str) -> tuple[Number, str]:
+def _share(part: Found, whole: Number) -> Found:
     """With its reason where it is not known, also of a part that is shown."""
-    found = share(part, whole)
-    return found, why or (_NO_SHARE if found.value is None else "")
+    found = share(part.number, whole)
+    return Found(found, part.suppressed or (_NO_SHARE if found.value is None else ""))

@@ -115,7 +115,8 @@ def _why(covered: Covered) -> str:
     tables, view, ranked = covered.tables, covered.view, covered.ranked
     config = tables.shown.config
     metrics = [EMISSIONS] if view.metric == EMISSIONS else config.metrics
-    why = why_not(config.suppression, metrics, summed=covered.summed)
+    below = tables.denominator(view.metric)
+    why = why_not(config.suppression, metrics, denominator=below, summed=covered.summed)
     if ranked and ranked.among:
         named = listed([tables.name_of(ranked.key)(one) for one in ranked.among])
         why = f"not all of {named} are shown there: {why}"

@@ -11,6 +11,7 @@ from portal.releases.browsing.choosing import View
 from portal.releases.browsing.covering import Covered
 from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.ranking import Ranking
+from portal.releases.browsing.tables import Found
 from portal.releases.browsing.units import label
 from portal.releases.reading import Number
 from portal.releases.reasons import listed
@@ -26,6 +27,11 @@ class Line:
     names: tuple[str, ...]
     number: Number
     suppressed: str
+
+    @classmethod
+    def of(cls, found: Found) -> Line:
+        """Without its names."""
+        return cls((), found.number, found.suppressed)
 
 
 @dataclass(frozen=True)

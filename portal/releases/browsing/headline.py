@@ -72,7 +72,8 @@ def headline(
     if earlier is not None and metric in earlier.metrics:
         unit = counted(metric, tables.unit(metric))
         said += f", {words.compared(change, earlier_period(tables.shown.release), unit)}"
-    return Headline(metric, said + ".", words.how_sure(now.number), change, is_shown=True)
+    sure = words.how_sure(now.number, "ratio" if tables.is_ratio(metric) else "sum")
+    return Headline(metric, said + ".", sure, change, is_shown=True)
 
 
 def of_places(

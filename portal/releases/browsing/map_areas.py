@@ -20,8 +20,8 @@ def areas_with_numbers(
     """In the order of areas; `key` is that of places, or of countries."""
     file = tables.file([key, *where], metric)
     held = {name: [value] for name, value in where.items()}
-    asked = question(tables.shown.layout(file), [], where=held, shown_only=True)
-    conditions = " AND ".join([*asked.conditions, f"{quoted(metric)} IS NOT NULL"])
+    asked = question(tables.shown.layout(file), [], where=held, having=metric)
+    conditions = " AND ".join(asked.conditions)
     statement = f"SELECT DISTINCT {quoted(key)} FROM read_parquet(?) WHERE {conditions}"  # noqa: S608 - quoted names
     codes = _countries(file, statement, tuple(asked.values), edition())
     found = {one.continent for one in streams.countries() if one.code in codes}

@@ -11,6 +11,7 @@ import numpy as np
 
 from portal.charts import Mark, Shade
 from portal.releases.browsing.change import Change
+from portal.releases.browsing.tables import Found
 from portal.releases.reading import Number
 from portal.streams import geography
 
@@ -34,6 +35,12 @@ class Spot:
     # The values that a share is of together; empty where it is of all.
     among: tuple[str, ...] = ()
     before: Number | None = None
+
+    @classmethod
+    def of(
+        cls, id: str, name: str, found: Found, href: str, place: geography.Place | None = None
+    ) -> Spot:
+        return cls(id, name, found.number, found.suppressed, href, place)
 
     @property
     def full_name(self) -> str:

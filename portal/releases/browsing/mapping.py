@@ -24,9 +24,9 @@ from portal.releases.browsing.map_spots import Spot, alike, ordered
 from portal.releases.browsing.map_view import COLOURS, MapView
 from portal.releases.browsing.measuring import per_inhabitant
 from portal.releases.browsing.ranking import ranking
-from portal.releases.browsing.tables import Tables, pick
+from portal.releases.browsing.tables import Found, Tables, found_in
 from portal.releases.browsing.units import spoken
-from portal.releases.reading import EVERYTHING, Number, Where
+from portal.releases.reading import EVERYTHING, Where
 from portal.streams import selectors as streams
 from portal.streams.gazetteer import gazetteer
 
@@ -34,8 +34,8 @@ __all__ = ["COLOURS", "Map", "MapView", "map_of", "ordered"]
 
 # More points than this make a map slow, and nobody can tell them apart.
 MOST_PLACES: Final = 2_000
-# A value of a key, its number, and why that is not shown.
-_Told = tuple[str, Number, str]
+# A value of a key, and what there is of it.
+_Told = tuple[str, Found]
 
 
 def map_of(view: MapView, tables: Tables, before: Tables | None) -> Map:
@@ -91,8 +91,8 @@ class _Mapping:
         only = {key: self._codes()} if near_by else EVERYTHING
         rows = self._now(key, only)
         found = [
-            Spot(code, names.get(code, code), number, why, reverse("country", args=[code]))
-            for code, number, why in rows
+            Spot.of(code, names.get(code, code), one, reverse("country", args=[code]))
+            for code, one in rows
         ]
         return self._coloured(key, found)
 
@@ -107,10 +107,10 @@ class _Mapping:
         elif self.view.area:
             only = {key: self._in_sight(self.view.area)}
         rows = self._now(key, only)
-        places = {str(p.geonameid): p for p in streams.places_of([one for one, _, _ in rows])}
+        places = {str(p.geonameid): p for p in streams.places_of([one for one, _ in rows])}
         found = [
-            Spot(one, places[one].name, number, why, reverse("place", args=[one]), places[one])
-            for one, number, why in rows
+            Spot.of(one, places[one].name, told, reverse("place", args=[one]), places[one])
+            for one, told in rows
             if one in places
         ]
         return self._coloured(key, found)
@@ -146,9 +146,7 @@ class _Mapping:
             count=MOST_PLACES,
         )
         at = layout.keys.index(key)
-        return [
-            (str(row.keys[at]), pick(layout, row, self.view.metric), row.suppressed) for row in rows
-        ]
+        return [(str(row.keys[at]), found_in(layout, row, self.view.metric)) for row in rows]
 
     def _coloured(self, key: str, spots: list[Spot]) -> list[Spot]:
         only: Where = {key: [spot.id for spot in spots]}
@@ -184,7 +182,7 @@ class _Mapping:
         before, held = self.before, self.view.where
         if before is None or not before.has(self.view.metric, [key, *held]):
             return spots
-        earlier = {one: number for one, number, _ in self._numbers(before, key, only, held)}
+        earlier = {one: told.number for one, told in self._numbers(before, key, only, held)}
         return [
             replace(spot, before=earlier[spot.id]) if spot.id in earlier else spot for spot in spots
         ]

@@ -12,7 +12,7 @@ from portal.charts import COLOURS, Line, Mark, fitted, timeline
 from portal.releases.browsing.change import Change
 from portal.releases.browsing.charting import WIDE
 from portal.releases.browsing.history import MOST_WINDOWS, Viewer, rendered
-from portal.releases.browsing.tables import MOST_ROWS, Found, Tables, pick
+from portal.releases.browsing.tables import MOST_ROWS, Found, Tables, found_in
 from portal.releases.models import Release
 from portal.releases.reading import Number
 from portal.releases.showing import Shown
@@ -131,7 +131,7 @@ def _by_value(tables: Tables, metric: str, where: Mapping[str, str], key: str) -
     count = min(len(tables.domain(key)), MOST_ROWS)
     layout, rows = tables.rows([*where, key], metric, where=held, count=count)
     at = layout.keys.index(key)
-    return {str(row.keys[at]): Found(pick(layout, row, metric), row.suppressed) for row in rows}
+    return {str(row.keys[at]): found_in(layout, row, metric) for row in rows}
 
 
 def _is_shown(line: Sequence[Found]) -> bool:

@@ -61,7 +61,7 @@ def _found(tables: Tables, key: str, most: int) -> tuple[tuple[str, int, int], .
     layouts = [one for one in map(tables.shown.layout, files) if key in one.keys]
     rows = " UNION ALL ".join(
         f"SELECT {quoted(key)}::VARCHAR AS place FROM read_parquet(?) "  # noqa: S608 - quoted names
-        f"WHERE {quoted(one.suppressed)} IS NULL"
+        f"WHERE coalesce({', '.join(quoted(column.value) for column in one.columns)}) IS NOT NULL"
         for one in layouts
     )
     statement = (

@@ -60,7 +60,12 @@ class Tables:
         return (*named, EMISSIONS) if self.shown.config.post_processing else named
 
     def is_ratio(self, metric: str) -> bool:
-        return any(derived.name == metric for derived in self.shown.config.derived)
+        return bool(self.denominator(metric))
+
+    def denominator(self, metric: str) -> str:
+        """The sum that a ratio is divided by; empty for what is no ratio."""
+        found = (one.denominator for one in self.shown.config.derived if one.name == metric)
+        return next(found, "")
 
     def needs_sum(self, metric: str) -> None:
         """A Problem for a ratio: it has neither shares nor inhabitants to be divided among."""
@@ -124,12 +129,12 @@ class Tables:
         sort: str = "",
         count: int = MOST_ROWS,
     ) -> tuple[Layout, list[Row]]:
-        """Rows of the table with these keys, the largest first where they are sorted."""
+        """Rows of the table with these keys, the largest first where they are sorted. Those that
+        are shown have a number of this metric."""
         file = self.file(keys, metric)
         layout = self.shown.layout(file)
-        rows = read_rows(
-            file, layout, where=where, shown_only=shown_only, sort=sort, first=0, count=count
-        )
+        having = metric if shown_only else ""
+        rows = read_rows(file, layout, where=where, having=having, sort=sort, first=0, count=count)
         return layout, rows
 
     def count(
@@ -141,17 +146,19 @@ class Tables:
         shown_only: bool = True,
         sort: str = "",
     ) -> int:
-        """Rows of that table that are shown, or all; of those that have what they are sorted by."""
+        """Rows of that table that have a number of this metric, or all; of those that have what
+        they are sorted by."""
         file = self.file(keys, metric)
-        return count_rows(file, self.shown.layout(file), where, shown_only, sort)
+        having = metric if shown_only else ""
+        return count_rows(file, self.shown.layout(file), where, having=having, sort=sort)
 
     def shown_by(self, keys: Sequence[str], metric: str, of: str) -> list[str]:
-        """Values of one key that rows of that table are shown for, those of most rows first."""
+        """Values of one key that rows of that table have numbers for, those of most rows first."""
         file = self.file(keys, metric)
-        layout = self.shown.layout(file)
-        key, why = quoted(of), quoted(layout.suppressed)
+        asked = question(self.shown.layout(file), [], having=metric)
+        key, conditions = quoted(of), " AND ".join(asked.conditions)
         found = ask(
-            f"SELECT {key} FROM read_parquet(?) WHERE {why} IS NULL "  # noqa: S608 - quoted names
+            f"SELECT {key} FROM read_parquet(?) WHERE {conditions} "  # noqa: S608 - quoted names
             f"GROUP BY {key} ORDER BY COUNT(*) DESC, {key}",
             str(file.path),
         )
@@ -160,9 +167,9 @@ class Tables:
     def counts(
         self, keys: Sequence[str], metric: str, *, of: str, where: Where
     ) -> list[tuple[str, int]]:
-        """For each value of a key, how many rows of that table are shown; most first."""
+        """For each value of a key, how many rows of that table have a number; most first."""
         file = self.file(keys, metric)
-        asked = question(self.shown.layout(file), [], where=where, shown_only=True)
+        asked = question(self.shown.layout(file), [], where=where, having=metric)
         statement = (
             f"SELECT {quoted(of)}::VARCHAR, COUNT(*) FROM read_parquet(?) "  # noqa: S608 - quoted names
             f"WHERE {' AND '.join(asked.conditions)} GROUP BY 1 ORDER BY 2 DESC, 1"
@@ -186,7 +193,7 @@ class Tables:
         """The one number of a metric for these values of these keys, summed over all others."""
         held = {key: [value] for key, value in where.items()}
         layout, rows = self.rows(tuple(where), metric, where=held, count=1)
-        return Found(pick(layout, rows[0], metric), rows[0].suppressed) if rows else None
+        return found_in(layout, rows[0], metric) if rows else None
 
 
 @dataclass(frozen=True)
@@ -194,6 +201,13 @@ class Found:
     number: Number
     # Why it is not shown.
     suppressed: str
+
+
+def found_in(layout: Layout, row: Row, metric: str) -> Found:
+    """The number of a row. A row that is shown may lack a ratio, whose own note says why."""
+    number = pick(layout, row, metric)
+    why = row.suppressed or (" ".join(number.notes) if number.value is None else "")
+    return Found(number, why)
 
 
 def pick(layout: Layout, row: Row, metric: str) -> Number:

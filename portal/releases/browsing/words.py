@@ -51,7 +51,7 @@ def compared(change: Change | None, than: str, unit: str = "") -> str:
     return f"{_how_much(change)} {than} ({told}); the change is larger than the noise"
 
 
-def how_sure(number: Number) -> str:
+def how_sure(number: Number, what: str = "sum") -> str:
     """In plain words, for those who do not read ±."""
     if number.value is None:
         return "It is not shown, because its noise would drown it."
@@ -60,7 +60,7 @@ def how_sure(number: Number) -> str:
     between = " and ".join(ends(number.value / scale, half_width / scale))
     told = " ".join(filter(None, [between, name]))
     but = ", but for what clipping took away" if number.clip_uncertainty is None else ""
-    return f"95 times in 100 the true sum lies between {told}{but}."
+    return f"95 times in 100 the true {what} lies between {told}{but}."
 
 
 def did(activity: str) -> str:

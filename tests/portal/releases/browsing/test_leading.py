@@ -127,7 +127,7 @@ def test_how_to_read_it_promises_no_more_than_the_intervals_hold(client, tables)
     """This task has no fit of what clipping took away."""
     assert tables.shown.config.clip_uncertainty is None
     said = words(client.get(CYCLING))
-    assert "95 times in 100 the true sum lies inside, but for what clipping took away." in said
+    assert "95 times in 100 the true number lies inside, but for what clipping took away." in said
     assert "Two numbers differ clearly only if" in said
 
 

@@ -1,4 +1,4 @@
-"""A released day of a task with a ratio, and with what clipping may have moved.
+"""Two released days of a task with a ratio, and with what clipping may have moved.
 
 In places further down the list every activity has longer trips, but fewer of them are flights: the
 mean of all trips is smaller there, while the means by activity are larger. Rows are shown on
