@@ -18,7 +18,7 @@ from portal.releases.browsing.charting import WIDE, Chart, chart_of
 from portal.releases.browsing.choosing import View
 from portal.releases.browsing.hiding import Hidden
 from portal.releases.browsing.history import Viewer, rendered
-from portal.releases.browsing.measuring import is_nothing, scaled, with_part_scaled
+from portal.releases.browsing.measuring import each_scaled, is_nothing, scaled, with_part_changed
 from portal.releases.browsing.placing import Subject
 from portal.releases.browsing.tables import Tables, pick
 from portal.releases.models import Release
@@ -189,12 +189,11 @@ class Emissions:
         """As released and in the scenario: in all, or of cars alone where that is not shown."""
         found = self.tables.one(COLUMN, self.where)
         cars = next((o for o in self.outcomes(scenario) if o.activity == DRIVING), None)
-        if cars is None or cars.released.value is None or cars.scenario.value is None:
+        if cars is None or cars.released.value is None:
             return None
         if found is None or found.number.value is None:
             return cars
-        factor = cars.scenario.value / cars.released.value
-        changed = with_part_scaled(found.number, cars.released, factor)
+        changed = with_part_changed(found.number, cars.released, cars.scenario)
         return Outcome("", found.number, changed, "")
 
     def figure(self, scenario: Scenario) -> str:
@@ -233,19 +232,16 @@ class Emissions:
         table = factor_table()
         if self.subject or not self.tables.country_key:
             return scaled(number, ratio(DRIVING, self.country or AVERAGE, scenario, table))
-        if number.value is None:
-            return number
         key = self.tables.country_key
         layout, rows = self.tables.rows(
             [key, ACTIVITY], COLUMN, where={ACTIVITY: [DRIVING]}, shown_only=True
         )
-        at, moved, rest = layout.keys.index(key), 0.0, number.value
-        for row in rows:
-            value = pick(layout, row, COLUMN).value or 0.0
-            moved += value * ratio(DRIVING, str(row.keys[at]), scenario, table)
-            rest -= value
-        whole = moved + rest * ratio(DRIVING, AVERAGE, scenario, table)
-        return scaled(number, whole / number.value) if number.value else number
+        at = layout.keys.index(key)
+        own = [
+            (pick(layout, row, COLUMN), ratio(DRIVING, str(row.keys[at]), scenario, table))
+            for row in rows
+        ]
+        return each_scaled(number, own, ratio(DRIVING, AVERAGE, scenario, table))
 
 
 def _number(text: str, low: float, high: float, what: str) -> float | None:

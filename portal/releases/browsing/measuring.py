@@ -75,25 +75,42 @@ def scaled(number: Number, factor: float) -> Number:
     )
 
 
-def with_part_scaled(whole: Number, part: Number, factor: float) -> Number:
-    """The whole T, of which the part D is multiplied by a factor k ≥ 0: T + (k − 1)·D.
+def with_part_changed(whole: Number, part: Number, changed: Number) -> Number:
+    """The whole T, of which the part D is another, D′: T + D′ − D, and D′ is D scaled.
 
     D's error is in T, too, so the two are not apart: squares of their widths would add to too
-    little where k > 1. An error of T + (k − 1)·D is at most that of T and k − 1 times that of D, so
+    little where D′ is the wider. Noise was drawn apart in D and in the rest, so the width's square
+    is w_T² + w_D′² − w_D², which is no more than the square of
 
-        w = w_T + (k − 1)·w_D,
+        w = w_T + w_D′ − w_D,
 
-    however the error of D goes with that of the rest: for noise, and for what clipping moved. It is
-    exact for k = 1 and where D is all of T, and a little wide between. Where k < 1 only a part of
-    D's error is left. The rest was drawn apart from it, or was moved the same way, so what is left
-    is no wider than T's, and w = w_T. To take D's share out of that, as squares do for normal noise
-    (w_T² + (k² − 1)·w_D²), would be too narrow for Laplace noise, whose squares add to more.
+    as D is a part of T; what clipping moved all one way adds up to that. It is exact where nothing
+    changes and where D is all of T, and a little wide between. Where D′ is the narrower, w = w_T:
+    to take D's share out of it would be too narrow for Laplace noise, whose squares add to more.
     """
-    if whole.value is None or part.value is None:
+    if whole.value is None or part.value is None or changed.value is None:
         return without(whole)
-    width = (whole.half_width or 0.0) + max(factor - 1, 0.0) * (part.half_width or 0.0)
-    value = whole.value + (factor - 1) * part.value
+    wider = max(0.0, (changed.half_width or 0.0) - (part.half_width or 0.0))
+    value = whole.value + changed.value - part.value
+    width = (whole.half_width or 0.0) + wider
     return Number(whole.column, value, width, None, None, None, whole.notes)
+
+
+def each_scaled(whole: Number, parts: Sequence[tuple[Number, float]], rest_factor: float) -> Number:
+    """The whole, of which some parts are multiplied by a factor each, and the rest by one.
+
+    Noise was drawn apart for each cell, so the squares of the parts' widths add, and the rest has
+    what they leave of the whole's. What clipping moved grows as the value does.
+    """
+    if not whole.value:
+        return whole
+    left = whole.value - sum(part.value or 0.0 for part, _ in parts)
+    value = rest_factor * left + sum(factor * (part.value or 0.0) for part, factor in parts)
+    squares = (whole.noise or 0.0) ** 2 - sum((part.noise or 0.0) ** 2 for part, _ in parts)
+    of_parts = [factor * (part.noise or 0.0) for part, factor in parts]
+    noise = math.hypot(rest_factor * math.sqrt(max(0.0, squares)), *of_parts)
+    clip = (whole.clip_uncertainty or 0.0) * abs(value / whole.value)
+    return replace(whole, value=value, half_width=math.hypot(noise, clip))
 
 
 def is_nothing(number: Number) -> bool:
