@@ -49,7 +49,7 @@ class Rest(msgspec.Struct, array_like=True, frozen=True):
 def place_of(folder: Path, scenario: Scenario, url: str) -> Path:
     """Where the phones of this world rest that know this portal."""
     named = hashlib.sha256(msgspec.json.encode((scenario, url), order="sorted")).hexdigest()
-    return folder / f"{scenario.name}-{named[:16]}"
+    return folder / named[:32]
 
 
 def keep(rest: Rest, place: Path) -> None:
