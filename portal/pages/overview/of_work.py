@@ -65,9 +65,10 @@ def _failing(window: TaskWindow, since: object, times: int) -> Finding:
         kind="release-failing",
         weight="bad",
         title=f"The release of {window} keeps failing",
-        meaning=f"It was tried {times} times. It is tried again with growing pauses; nothing is "
-        "lost before its partials expire.",
-        remedy="The log of the job workers has the reason of each attempt.",
+        meaning=f"It was tried {times} times. It is tried again with growing pauses. Sums of few "
+        "devices wait for it in the memory of session workers, all others until they expire.",
+        remedy="The log of the job workers has the reason of each attempt. Restart no session "
+        "worker before it is released.",
         since=since,
         command=f"grep 'Window {window.window} of' mayfly.log",
     )
