@@ -90,6 +90,7 @@ class Analyst:
             if isinstance(block, Union):
                 self.verdicts.give("repeated_stream", part, joins.repeated_stream(block))
                 self.verdicts.give("window_computed", part, meaning.window_in_union(block))
+                self.verdicts.give("mixed_types", part, meaning.types_in_union(block))
         query = ClientQuery(main, outputs_of(main), self._streams())
         for output_rule in output.RULES:
             self.verdicts.give(output_rule.__name__, part, output_rule(query))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 from msgspec import UNSET
 
-from aggregation.compiler import bounds
+from aggregation.compiler import backstops, bounds
 from aggregation.compiler.analysis import Analyst, streams_read
 from aggregation.compiler.assemble import device_query, keys_of, reads_of, unused_fields
 from aggregation.compiler.derive import derive
@@ -95,6 +95,8 @@ class _Compilation:
             return self._refused()
         client, server = queries
         planned = self._plan(server)
+        if not backstops.whole(planned, server):
+            return self._refused()
         device = device_query(client.main, server, planned.derivation.coordinates)
         sql = render(device)
         self._prepare(sql, device, planned)

@@ -66,10 +66,14 @@ def type_of(expr: Expr) -> Type:  # noqa: PLR0911 - one line per shape
 
 def common_type(values: Iterable[Expr]) -> Type:
     """The type that values share; unknown when they disagree (a rule of its own says so)."""
-    types = {type_of(v) for v in values} - {"null"}
-    if not types:
+    return _shared(type_of(v) for v in values)
+
+
+def _shared(types: Iterable[Type]) -> Type:
+    known = set(types) - {"null"}
+    if not known:
         return "null"
-    return types.pop() if len(types) == 1 else "unknown"
+    return known.pop() if len(known) == 1 else "unknown"
 
 
 def origin_of(expr: Expr, domain_of: DomainOf) -> Origin:  # noqa: PLR0911 - one line per shape
@@ -144,8 +148,7 @@ def is_closed(origin: Origin) -> bool:
 def common_field(fields: Iterable[Field], domain_of: DomainOf) -> Field:
     """A column of a UNION ALL: the first one's name, and what all of them share."""
     columns = list(fields)
-    types = {f.type for f in columns} - {"null"}
-    kind: Type = types.pop() if len(types) == 1 else "unknown"
+    kind = _shared(f.type for f in columns)
     return Field(columns[0].name, kind, _common_origin([f.origin for f in columns], domain_of))
 
 
