@@ -109,6 +109,8 @@ class _Compilation:
             stepped = step.Stepped(planned, self.spec.step)
             task = msgspec.structs.replace(task, step=stepped.step)
         config = self._server_config(task, made)
+        if not (backstops.lasting(task) and backstops.lasting(config)):
+            return self._refused()
         return Compiled(
             client_task=task,
             server_config=config,

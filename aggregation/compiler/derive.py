@@ -8,7 +8,7 @@ published itself is hidden, is bounded and noised like all others, and needs its
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from aggregation.compiler.diagnostics import Finding
@@ -162,11 +162,14 @@ def _aggregate_meaning(value: Aggregate) -> _Scaled | _Ratio | str:
 def _times(meaning: _Scaled | _Ratio | str, factor: float) -> _Scaled | _Ratio | str:
     if isinstance(meaning, str):
         return meaning
-    if not isfinite(factor) or not 1e-12 <= abs(factor) <= 1e12:
-        return "This factor is zero, or out of range."
-    if isinstance(meaning, _Ratio):
-        return _Ratio(meaning.numerator, meaning.denominator, meaning.factor * factor)
-    return _Scaled(meaning.aggregate, meaning.factor * factor)
+    return _in_range(replace(meaning, factor=meaning.factor * factor))
+
+
+def _in_range(meaning: _Scaled | _Ratio) -> _Scaled | _Ratio | str:
+    """A factor of many small steps is judged by what they come to."""
+    if isfinite(meaning.factor) and 1e-12 <= abs(meaning.factor) <= 1e12:
+        return meaning
+    return "This factor is zero, or out of range."
 
 
 def _added(sign: str, left: _Scaled | _Ratio | str, right: _Scaled | _Ratio | str) -> _Scaled | str:
@@ -191,13 +194,13 @@ def _row_value(meaning: _Scaled) -> Expr:
     return Call("coalesce", (value.value, Number("0")))
 
 
-def _ratio(above: _Scaled | _Ratio | str, below: _Scaled | _Ratio | str) -> _Ratio | str:
+def _ratio(above: _Scaled | _Ratio | str, below: _Scaled | _Ratio | str) -> _Scaled | _Ratio | str:
     for side in (above, below):
         if isinstance(side, str):
             return side
     if not isinstance(above, _Scaled) or not isinstance(below, _Scaled):
         return "A ratio of ratios cannot be derived."
-    return _Ratio(above.aggregate, below.aggregate, above.factor / below.factor)
+    return _in_range(_Ratio(above.aggregate, below.aggregate, above.factor / below.factor))
 
 
 def _pushed(meaning: _Scaled) -> Aggregate:
