@@ -30,6 +30,7 @@ from aggregation.compiler.tree import (
 from aggregation.protocol.server_config import Derived
 
 _HINT = "Use SUM, COUNT, AVG, or one of them divided by another; compute the rest in client_sql."
+_NO_GUARD = "CASE across devices can only keep a ratio from being divided by 0."
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,12 @@ def _meaning(value: Expr) -> _Scaled | _Ratio | str:  # noqa: PLR0911 - one line
             return _ratio(_meaning(left), _meaning(right))
         case Arithmetic("+" | "-" as sign, left, right):
             return _added(sign, _meaning(left), _meaning(right))
+        case Choose(((condition, inner),), default) if _is_nothing(default):
+            return _guarded(condition, ("<>", ">"), _meaning(inner))
+        case Choose(((condition, nothing),), inner) if inner and _is_nothing(nothing):
+            return _guarded(condition, ("=", "<="), _meaning(inner))
+        case Choose():
+            return _NO_GUARD
         case _:
             return "This is no sum, count, average or ratio."
 
@@ -219,30 +226,42 @@ def _pushed(meaning: _Scaled) -> Aggregate:
 
 
 def _unwrapped(value: Expr) -> Expr:
-    """Without what does not change a noised number: CAST to REAL, ROUND, and guards against 0."""
+    """Without what does not change a noised number: CAST, ROUND, NULLIF and COALESCE with 0."""
     while True:
         match value:
             case Cast(inner) | Call("round", (inner, *_)):
                 value = inner
             case Call("nullif" | "coalesce", (inner, other)) if _constant(other) == 0:
                 value = inner
-            case Choose(((condition, inner),), default) if _guards(condition, ">", "<>", default):
-                value = inner
-            case Choose(((condition, nothing),), inner) if inner and _guards(
-                condition, "=", "<=", nothing
-            ):
-                value = inner
             case _:
                 return value
 
 
-def _guards(condition: Expr, one: str, other: str, nothing: Expr | None) -> bool:
-    """CASE WHEN SUM(n) > 0 THEN … END: only a guard against dividing by zero."""
+def _guarded(
+    condition: Expr, signs: tuple[str, str], meaning: _Scaled | _Ratio | str
+) -> _Scaled | _Ratio | str:
+    """CASE WHEN SUM(n) > 0 THEN SUM(km) / SUM(n) END: a guard against dividing by zero.
+
+    It changes no number, for it tests the very sum that is divided by. One that tests any other
+    would choose among cells by what devices have sent.
+    """
+    if isinstance(meaning, str):
+        return meaning
+    unequal, beyond = signs
     match condition:
-        case Compare(sign, Aggregate(), Number(zero)) if sign in (one, other) and float(zero) == 0:
-            return nothing is None or isinstance(nothing, Null) or _constant(nothing) == 0
+        case Compare(sign, tested, zero) if sign in signs and _constant(zero) == 0:
+            known = _meaning(tested)
         case _:
-            return False
+            return _NO_GUARD
+    if not isinstance(known, _Scaled) or (sign == beyond and known.factor < 0):
+        return _NO_GUARD
+    if isinstance(meaning, _Ratio):
+        return meaning if known.aggregate == meaning.denominator else _NO_GUARD
+    return meaning if known.aggregate == meaning.aggregate and sign == unequal else _NO_GUARD
+
+
+def _is_nothing(value: Expr | None) -> bool:
+    return value is None or isinstance(value, Null) or _constant(value) == 0
 
 
 def _shell(value: Expr) -> list[Expr]:
