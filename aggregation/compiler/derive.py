@@ -16,7 +16,6 @@ from aggregation.compiler.tree import (
     Aggregate,
     Arithmetic,
     Call,
-    Cast,
     Choose,
     Compare,
     Expr,
@@ -27,6 +26,7 @@ from aggregation.compiler.tree import (
     Ref,
     Text,
 )
+from aggregation.compiler.wrappers import constant, is_nothing, rounding, unwrapped
 from aggregation.protocol.server_config import Derived
 
 _HINT = "Use SUM, COUNT, AVG, or one of them divided by another; compute the rest in client_sql."
@@ -66,16 +66,17 @@ class Derivation:
     coordinates: list[Coordinate] = field(default_factory=list)
     derived: list[Derived] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    # Columns whose rounding is left out: values carry noise, and are rounded when shown.
-    rounded: list[Item] = field(default_factory=list)
+    # Columns whose rounding is left out, and its word: values carry noise, and are rounded when
+    # shown.
+    rounded: list[tuple[Item, str]] = field(default_factory=list)
 
 
 def derive(items: Iterable[Item], taken: Iterable[str]) -> Derivation:
     """Turn the aggregated columns of a server query into coordinates and derived columns."""
     result, ratios = Derivation(), []
     for item in items:
-        if any(isinstance(e, Call) and e.name == "round" for e in _shell(item.value)):
-            result.rounded.append(item)
+        if word := rounding(item.value):
+            result.rounded.append((item, word))
         meaning = _meaning(item.value)
         if isinstance(meaning, _Scaled):
             result.coordinates.append(Coordinate(item.name, _pushed(meaning), hidden=False))
@@ -122,29 +123,29 @@ def _hidden_name(value: Aggregate, item: Item, role: str) -> str:
 
 def _meaning(value: Expr) -> _Scaled | _Ratio | str:  # noqa: PLR0911 - one line per shape
     """A scaled aggregate, a ratio, or why it is neither."""
-    value = _unwrapped(value)
+    value = unwrapped(value)
     match value:
         case Aggregate():
             return _aggregate_meaning(value)
         case Negate(inner):
             return _times(_meaning(inner), -1.0)
         case Arithmetic("*", left, right):
-            left_factor, right_factor = _constant(left), _constant(right)
+            left_factor, right_factor = constant(left), constant(right)
             if left_factor is not None:
                 return _times(_meaning(right), left_factor)
             if right_factor is not None:
                 return _times(_meaning(left), right_factor)
             return "Two sums cannot be multiplied."
         case Arithmetic("/", left, right):
-            divisor = _constant(right)
+            divisor = constant(right)
             if divisor is not None:
                 return _times(_meaning(left), 1 / divisor if divisor else 0.0)
             return _ratio(_meaning(left), _meaning(right))
         case Arithmetic("+" | "-" as sign, left, right):
             return _added(sign, _meaning(left), _meaning(right))
-        case Choose(((condition, inner),), default) if _is_nothing(default):
+        case Choose(((condition, inner),), default) if is_nothing(default):
             return _guarded(condition, ("<>", ">"), _meaning(inner))
-        case Choose(((condition, nothing),), inner) if inner and _is_nothing(nothing):
+        case Choose(((condition, nothing),), inner) if inner and is_nothing(nothing):
             return _guarded(condition, ("=", "<="), _meaning(inner))
         case Choose():
             return _NO_GUARD
@@ -225,18 +226,6 @@ def _pushed(meaning: _Scaled) -> Aggregate:
     return Aggregate("sum", Choose(((present, signed),), Number("0")))
 
 
-def _unwrapped(value: Expr) -> Expr:
-    """Without what does not change a noised number: CAST, ROUND, NULLIF and COALESCE with 0."""
-    while True:
-        match value:
-            case Cast(inner) | Call("round", (inner, *_)):
-                value = inner
-            case Call("nullif" | "coalesce", (inner, other)) if _constant(other) == 0:
-                value = inner
-            case _:
-                return value
-
-
 def _guarded(
     condition: Expr, signs: tuple[str, str], meaning: _Scaled | _Ratio | str
 ) -> _Scaled | _Ratio | str:
@@ -249,7 +238,7 @@ def _guarded(
         return meaning
     unequal, beyond = signs
     match condition:
-        case Compare(sign, tested, zero) if sign in signs and _constant(zero) == 0:
+        case Compare(sign, tested, zero) if sign in signs and constant(zero) == 0:
             known = _meaning(tested)
         case _:
             return _NO_GUARD
@@ -258,32 +247,3 @@ def _guarded(
     if isinstance(meaning, _Ratio):
         return meaning if known.aggregate == meaning.denominator else _NO_GUARD
     return meaning if known.aggregate == meaning.aggregate and sign == unequal else _NO_GUARD
-
-
-def _is_nothing(value: Expr | None) -> bool:
-    return value is None or isinstance(value, Null) or _constant(value) == 0
-
-
-def _shell(value: Expr) -> list[Expr]:
-    """The wrappers around a column's value."""
-    found: list[Expr] = []
-    while isinstance(value, Cast | Call):
-        found.append(value)
-        value = value.value if isinstance(value, Cast) else value.arguments[0]
-    return found
-
-
-def _constant(value: Expr) -> float | None:
-    match value:
-        case Number(text):
-            return float(text)
-        case Negate(inner):
-            known = _constant(inner)
-            return None if known is None else -known
-        case Arithmetic("*", left, right):
-            one, other = _constant(left), _constant(right)
-            return None if one is None or other is None else one * other
-        case Cast(inner):
-            return _constant(inner)
-        case _:
-            return None

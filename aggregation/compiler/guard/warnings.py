@@ -188,9 +188,9 @@ def key_may_be_empty(reviewed: Reviewed) -> Iterator[Finding]:
 
 
 def rounding_ignored(reviewed: Reviewed) -> Iterator[Finding]:
-    for item in reviewed.plan.derivation.rounded:
+    for item, word in reviewed.plan.derivation.rounded:
         message = f"{item.name} is published with its noise, unrounded."
-        yield _warning(message, "Leave ROUND out: pages round when they show it.", item.at)
+        yield _warning(message, f"Leave {word} out: pages round when they show it.", item.at)
 
 
 def sum_of_averages(reviewed: Reviewed) -> Iterator[Finding]:
