@@ -65,7 +65,7 @@ _PATTERNS: Final = (
 )  # fmt: skip
 _CASTS: Final = {
     exp.DType.INT, exp.DType.BIGINT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.DOUBLE,
-    exp.DType.FLOAT, exp.DType.DECIMAL,
+    exp.DType.FLOAT,
 }  # fmt: skip
 
 
