@@ -14,11 +14,11 @@ from typing import Any, Final, TypeVar
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Finding
+from aggregation.compiler.parser import Parser
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -105,7 +105,7 @@ def parse(part: str, text: str) -> Statement | Unparsed:
 
 def _trees(part: str, text: str, tokens: list[Token]) -> list[exp.Expr] | Unparsed:
     try:
-        parsed = _Parser(dialect=SQLite()).parse(tokens, text)
+        parsed = Parser(dialect=SQLite()).parse(tokens, text)
     except ParseError as error:
         return _broken(part, text, error)
     except RecursionError:
@@ -217,33 +217,6 @@ def _too_deep(tokens: list[Token]) -> Token | None:
         ):
             return token
     return None
-
-
-class _Parser(SQLiteParser):
-    """Remembers where nodes begin: clauses and functions at their keyword, others at a word."""
-
-    def expression(self, instance: N, token: Any = None, comments: Any = None) -> N:
-        result = super().expression(instance, token=token, comments=comments)
-        if result._meta is None or "start" not in result._meta:
-            result.meta.setdefault("last", self._prev.start if self._prev else 0)
-        return result
-
-    def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        return self._begun(self._curr, super()._parse_function_call(*args, **kwargs))
-
-    def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        return self._begun(self._curr, super()._parse_select_query(*args, **kwargs))
-
-    def _parse_limit(self, this: Any = None, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        return self._begun(self._curr, super()._parse_limit(this, *args, **kwargs), this)
-
-    def _parse_offset(self, this: Any = None) -> exp.Expr | None:
-        return self._begun(self._curr, super()._parse_offset(this), this)
-
-    def _begun(self, token: Token, node: exp.Expr | None, given: Any = None) -> exp.Expr | None:
-        if isinstance(node, exp.Expr) and node is not given and token:
-            node.meta.setdefault("start", token.start)
-        return node
 
 
 def _broken(part: str, text: str, error: ParseError) -> Unparsed:

@@ -14,10 +14,17 @@ from sqlglot import exp
 from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.parse import Statement
+from aggregation.compiler.parser import without_added_brackets
 
 Hit = tuple[exp.Expr, Finding]
 SyntaxRule = Callable[[Statement], Iterator[Hit]]
 
+_OPERATORS: Final = (
+    exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ,
+    exp.Between, exp.In, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg,
+)  # fmt: skip
+_OPERANDS: Final = ("this", "expression", "low", "high")
+_BOUND_DIFFERENTLY: Final = (exp.In, exp.Between, exp.Not, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ)
 _TABLES_ONLY: Final = "Read a declared stream, or a subquery over one."
 
 
@@ -176,6 +183,20 @@ def distinct_aggregate(statement: Statement) -> Iterator[Hit]:
         yield node, Finding(message, "Remove DISTINCT.", at=statement.at(node))
 
 
+def missing_brackets(statement: Statement) -> Iterator[Hit]:
+    """The parser and SQLite bind IN, BETWEEN, IS and NOT differently where no bracket binds them.
+
+    `a < 3 IN (1)` is `(a < 3) IN (1)` for SQLite and `a < (3 IN (1))` for the parser: what an
+    analyst means cannot be told, and what a device would run is not what they have tried out.
+    """
+    message = "Without brackets this can be read in two ways."
+    hint = "Put brackets around what belongs together."
+    for node in statement.of(*_OPERATORS):
+        operands = [o for k in _OPERANDS if isinstance(o := node.args.get(k), exp.Expr)]
+        if any(isinstance(without_added_brackets(o), _BOUND_DIFFERENTLY) for o in operands):
+            yield node, Finding(message, hint, at=statement.at(node))
+
+
 RULES: Final[tuple[SyntaxRule, ...]] = (
     select_only,
     star,
@@ -191,4 +212,5 @@ RULES: Final[tuple[SyntaxRule, ...]] = (
     join_kind,
     literal,
     distinct_aggregate,
+    missing_brackets,
 )
