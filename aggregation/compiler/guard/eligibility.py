@@ -13,9 +13,12 @@ from aggregation.compiler.lineage import type_of
 from aggregation.compiler.tree import (
     Between,
     Block,
+    Call,
     Compare,
     Expr,
     Facts,
+    Logic,
+    Null,
     Number,
     OneOf,
     OneOfQuery,
@@ -23,11 +26,12 @@ from aggregation.compiler.tree import (
     Select,
     Single,
 )
-from aggregation.compiler.walks import aggregates, expressions, walk
+from aggregation.compiler.walks import aggregates, children, expressions, walk
 
 EligibilityRule = Callable[[Block], Iterator[Finding]]
 
 _HINT: Final = "Write SELECT <condition> FROM device_facts."
+_COUNTS: Final = ("windows_waiting", "windows_since_contribution")
 _ORDER: Final = ("<", "<=", ">", ">=")
 
 
@@ -64,6 +68,7 @@ def aimed_at_devices(main: Block) -> Iterator[Finding]:
 
     So it is only compared with numbers, by order: the answer then changes with age at those
     numbers and nowhere else, and whatever the query makes of it, no two of them may lie close.
+    The day of the install is the first of them.
     """
     said: set[int] = set()
     limits: dict[int, int] = {}
@@ -84,11 +89,19 @@ def aimed_at_devices(main: Block) -> Iterator[Finding]:
 
 
 def _close_limits(limits: dict[int, int]) -> Iterator[Finding]:
-    for one, other in pairwise(sorted(limits)):
+    places = {0: 0, **limits}
+    for one, other in pairwise(sorted(places)):
         if other - one < bounds.MIN_AGE_SPAN_DAYS:
             message = f"Between these bounds on install_age_days lie {other - one} days of installs"
             hint = f"Leave {bounds.MIN_AGE_SPAN_DAYS} days or more between them."
-            yield Finding(f"{message}: few devices.", hint, at=max(limits[one], limits[other]))
+            if one == 0:
+                message = f"This tells the installs of the last {_days(other)} from all others"
+                hint = f"Compare with {bounds.MIN_AGE_SPAN_DAYS} days or more."
+            yield Finding(f"{message}: few devices.", hint, at=max(places[one], places[other]))
+
+
+def _days(count: int) -> str:
+    return "day" if count == 1 else f"{count} days"
 
 
 def _age_limits(expr: Expr) -> tuple[int, ...]:
@@ -111,6 +124,8 @@ def _first_day(number: float, *, beyond: bool) -> int:
 
 def _pins_age(expr: Expr) -> bool:
     match expr:
+        case Compare("IS", left, Null()):
+            return not _is_age(left) and _about_age(left)
         case Compare("=" | "IS", left, right):
             return any(_about_age(e) for e in (left, right))
         case OneOf(value, _):
@@ -127,6 +142,61 @@ def _is_age(expr: Expr) -> bool:
     return isinstance(expr, Ref) and expr.field.name == "install_age_days"
 
 
+def exact_windows(main: Block) -> Iterator[Finding]:
+    """How many windows wait, told exactly, names a few devices; that there are enough does not.
+
+    So such a number has a lower bound or none, and nothing but AND and OR stands around it: NOT,
+    CASE and arithmetic make an upper bound of a lower one, and of two a single number.
+    """
+    for top in _conditions(main):
+        for fact in _loose(top, joined=True):
+            name = fact.field.name
+            message = f"{name} can only have a lower bound, in conditions joined by AND and OR."
+            yield Finding(message, f"Write it as {name} >= 2.", at=fact.at)
+
+
+def _conditions(main: Block) -> Iterator[Expr]:
+    if isinstance(main, Select):
+        yield from (item.value for item in main.items)
+        yield from (e for e in (main.where, main.having) if e is not None)
+        yield from main.group or ()
+
+
+def _loose(expr: Expr, *, joined: bool) -> Iterator[Ref]:
+    """Numbers of windows that are neither bounded below nor asked whether they are there."""
+    match expr:
+        case Ref() if _is_count(expr):
+            yield expr
+        case Compare("IS" | "IS NOT", value, Null()) if _is_count(value):
+            return
+        case Compare() if joined and _bounded_below(expr):
+            return
+        case _:
+            for child in children(expr):
+                yield from _loose(child, joined=joined and isinstance(expr, Logic))
+
+
+def _bounded_below(expr: Compare) -> bool:
+    match expr:
+        case Compare(">=" | ">", value, Number()) | Compare("<=" | "<", Number(), value):
+            return _is_count(value) or _is_count_or_number(value)
+        case _:
+            return False
+
+
+def _is_count_or_number(expr: Expr) -> bool:
+    """COALESCE(windows_since_contribution, 99): a number where there is none."""
+    match expr:
+        case Call("coalesce", (value, Number())):
+            return _is_count(value)
+        case _:
+            return False
+
+
+def _is_count(expr: Expr) -> bool:
+    return isinstance(expr, Ref) and expr.field.name in _COUNTS
+
+
 def _all(main: Block) -> Iterator[Expr]:
     for top in expressions(main) if isinstance(main, Select) else ():
         yield from walk(top)
@@ -136,4 +206,5 @@ RULES: Final[tuple[EligibilityRule, ...]] = (
     eligibility_shape,
     eligibility_condition,
     aimed_at_devices,
+    exact_windows,
 )

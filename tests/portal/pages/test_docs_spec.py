@@ -6,6 +6,7 @@ from typing import Any, get_args
 import msgspec
 import yaml
 
+from aggregation.compiler import bounds
 from aggregation.compiler.report import ACCEPTED, compile_text
 from aggregation.protocol import device_facts
 from aggregation.protocol.anonymization import ClipTerms, Mechanism, Suppression
@@ -76,3 +77,10 @@ def test_every_device_fact_is_described() -> None:
 
 def test_the_size_of_a_document_is_the_code_s() -> None:
     assert f"at most {MAX_BYTES // 1024} kB" in text("task-spec")
+
+
+def test_the_ages_that_eligibility_tells_apart_are_the_code_s() -> None:
+    days = bounds.MIN_AGE_SPAN_DAYS
+    assert f"numbers that lie {days} days or more apart, the first of them {days}" in text(
+        "task-spec"
+    )
