@@ -14,6 +14,7 @@ from sqlglot import exp
 from aggregation.compiler import bounds
 from aggregation.compiler.bind_expression import Expressions, folded
 from aggregation.compiler.diagnostics import Finding
+from aggregation.compiler.emptiness import may_be_empty, present_in
 from aggregation.compiler.guard import names
 from aggregation.compiler.lineage import DomainOf, common_field, origin_of, type_of
 from aggregation.compiler.parse import Statement
@@ -96,16 +97,21 @@ class Binder:
         items = tuple(self._item(n, i, expressions) for i, n in enumerate(columns, 1))
         scope.items = items
         self._order(node, expressions)
-        where, group, having = (node.args.get(k) for k in ("where", "group", "having"))
+        where, having = (
+            expressions.bind(clause.this) if (clause := node.args.get(k)) else None
+            for k in ("where", "having")
+        )
+        group = node.args.get("group")
+        present = present_in((where, having), joins)
         select = Select(
             items=items,
             source=source,
             joins=joins,
-            where=expressions.bind(where.this) if where else None,
+            where=where,
             group=self._group(group, expressions) if group else None,
-            having=expressions.bind(having.this) if having else None,
+            having=having,
             distinct=bool(node.args.get("distinct")),
-            fields=tuple(self._field(item) for item in items),
+            fields=tuple(self._field(item, present) for item in items),
             at=self.statement.at(node),
             known=not any(n.is_star for n in node.expressions),
         )
@@ -187,7 +193,10 @@ class Binder:
 
     def _join(self, node: exp.Join, scope: Scope, steps: Steps, expressions: Expressions) -> Join:
         left = list(scope.sources)
+        is_left = str(node.args.get("side") or "").upper() == "LEFT"
         source = self._source(node.this, scope, steps)
+        if is_left:
+            source = scope.with_empty_rows(source)
         at = self.statement.at(node)
         using = node.args.get("using") or ()
         on: Expr | None = expressions.bind(node.args["on"]) if node.args.get("on") else None
@@ -196,7 +205,7 @@ class Binder:
         elif using:
             pairs = tuple(self._using(c, left, source, scope) for c in using)
             on = pairs[0] if len(pairs) == 1 else Logic("AND", pairs, at)
-        return Join(source, on, str(node.args.get("side") or "").upper() == "LEFT", at)
+        return Join(source, on, is_left, at)
 
     def _using(
         self, column: exp.Expr, left: list[tuple[str, Source]], source: Source, scope: Scope
@@ -253,8 +262,10 @@ class Binder:
             hint = "Rename the alias, or group by the column's position."
             self._refuse("ambiguous_group", node, message, hint)
 
-    def _field(self, item: Item) -> Field:
-        return Field(item.name, type_of(item.value), origin_of(item.value, self.domain_of))
+    def _field(self, item: Item, present: frozenset[Expr] = frozenset()) -> Field:
+        value = item.value
+        origin = origin_of(value, self.domain_of)
+        return Field(item.name, type_of(value), origin, may_be_empty(value, present))
 
     def _union(self, node: exp.Union, steps: Steps, outer: Scope | None) -> Union:
         parts: list[exp.Expr] = []

@@ -88,11 +88,11 @@ def origin_of(expr: Expr, domain_of: DomainOf) -> Origin:  # noqa: PLR0911 - one
             return FromChoice((-int(text),))
         case Choose(branches, default):
             values = [v for _, v in branches] + ([default] if default else [])
-            return _closed(values, domain_of, may_be_null=default is None)
+            return _closed(values, domain_of)
         case Call("coalesce", arguments):
-            return _closed(arguments, domain_of, may_be_null=False)
+            return _closed(arguments, domain_of)
         case Call("nullif", arguments):
-            return _closed(arguments[:1], domain_of, may_be_null=True)
+            return _closed(arguments[:1], domain_of)
         case Opaque():
             return Undecided()
         case Aggregate(name):
@@ -101,13 +101,10 @@ def origin_of(expr: Expr, domain_of: DomainOf) -> Origin:  # noqa: PLR0911 - one
             return Computed("a computed value")
 
 
-def _closed(values: Iterable[Expr], domain_of: DomainOf, *, may_be_null: bool) -> Origin:
+def _closed(values: Iterable[Expr], domain_of: DomainOf) -> Origin:
     """A choice is closed when each thing it may give is; its values in the order of the text."""
     found: dict[Value, None] = {}
-    for value in values:
-        if isinstance(value, Null):
-            may_be_null = True
-            continue
+    for value in (v for v in values if not isinstance(v, Null)):
         origin = origin_of(value, domain_of)
         if isinstance(origin, Undecided):
             return origin
@@ -117,10 +114,9 @@ def _closed(values: Iterable[Expr], domain_of: DomainOf, *, may_be_null: bool) -
         if len(closed) > bounds.MAX_CHOICES:
             return Computed(f"a choice among more than {bounds.MAX_CHOICES:,} values")
         found.update(dict.fromkeys(closed))
-        may_be_null |= isinstance(origin, FromChoice) and origin.may_be_null
     if len({type(v) for v in found}) != 1:
         return Computed("a choice that mixes text and numbers" if found else "nothing")
-    return FromChoice(tuple(found), may_be_null)
+    return FromChoice(tuple(found))
 
 
 def choices(origin: Origin, domain_of: DomainOf) -> Domain | tuple[Value, ...] | None:
@@ -135,7 +131,7 @@ def column_field(stream: str, column: Column) -> Field:
     if column.stamped and column.domain is None:
         return Field(column.name, "window", FromWindow())
     kind: Type = "text" if column.type == "text" else "number"
-    return Field(column.name, kind, FromColumn(stream, column))
+    return Field(column.name, kind, FromColumn(stream, column), column.nullable)
 
 
 def is_closed(origin: Origin) -> bool:
@@ -149,7 +145,8 @@ def common_field(fields: Iterable[Field], domain_of: DomainOf) -> Field:
     """A column of a UNION ALL: the first one's name, and what all of them share."""
     columns = list(fields)
     kind = _shared(f.type for f in columns)
-    return Field(columns[0].name, kind, _common_origin([f.origin for f in columns], domain_of))
+    origin = _common_origin([f.origin for f in columns], domain_of)
+    return Field(columns[0].name, kind, origin, any(f.may_be_empty for f in columns))
 
 
 def _common_origin(origins: list[Origin], domain_of: DomainOf) -> Origin:

@@ -21,8 +21,6 @@ class FromChoice:
     """A value picked from a closed set: literals, or columns with a domain, by CASE or COALESCE."""
 
     values: tuple[Value, ...]
-    # Nothing, where no branch applies: such a row is dropped on the device.
-    may_be_null: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aggregation.compiler.guard.names import RESERVED, ColumnLookup, TableLookup
 from aggregation.compiler.lineage import column_field
@@ -77,6 +77,13 @@ class Scope:
             for f in source.fields
             if f.name == name
         ]
+
+    def with_empty_rows(self, source: Source) -> Source:
+        """The source last named, as a LEFT JOIN has it: without a partner, all of it is NULL."""
+        name, _ = self.sources[-1]
+        fields = tuple(replace(f, may_be_empty=True) for f in source.fields)
+        self.sources[-1] = (name, replace(source, fields=fields))
+        return self.sources[-1][1]
 
     def may_have_more(self, table: str | None) -> bool:
         """Whether a source that was refused could have had the column."""

@@ -28,6 +28,7 @@ class Field:
     name: str
     type: Type
     origin: Origin
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Final
 from sqlglot import exp
 
 from aggregation.compiler import bounds
+from aggregation.compiler.contract import outputs_of
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.guard.plan import Plan
 from aggregation.compiler.lineage import DomainOf
@@ -17,6 +18,7 @@ from aggregation.compiler.origins import Computed, FromChoice, FromColumn
 from aggregation.compiler.parse import Statement
 from aggregation.compiler.tree import (
     Aggregate,
+    Choose,
     Compare,
     Expr,
     Field,
@@ -30,6 +32,7 @@ from aggregation.compiler.walks import conjuncts, expressions, walk
 from aggregation.protocol.domains import Value
 from aggregation.protocol.streams import Column
 
+_KEEP: Final = "Give them a value of their own with COALESCE, or leave them out with WHERE."
 # As lineage says it.
 _AVERAGE: Final = Computed("the result of AVG")
 
@@ -178,13 +181,15 @@ def unused_stream(reviewed: Reviewed) -> Iterator[Finding]:
 
 
 def key_may_be_empty(reviewed: Reviewed) -> Iterator[Finding]:
-    """A CASE without ELSE gives nothing for what no branch matches."""
-    for select in reviewed.selects:
-        for item, field in zip(select.items, select.fields, strict=True):
-            open_ended = isinstance(field.origin, FromChoice) and field.origin.may_be_null
-            if open_ended and item.value in (select.group or ()):
-                message = f"{field.name} is empty where no branch applies; such rows are dropped."
-                yield _warning(message, "Add ELSE 'other' to keep them.", item.at)
+    """A CASE without ELSE, a column that events need not have, a row without a partner."""
+    main, unused = reviewed.selects[-1], [field for field, _ in reviewed.unused]
+    for key in (k for k in outputs_of(main).keys if k.may_be_empty and k not in unused):
+        item = main.items[main.fields.index(key)]
+        message, hint = f"{key.name} may be empty; such rows are dropped.", _KEEP
+        if isinstance(item.value, Choose) and item.value.default is None:
+            message = f"{key.name} is empty where no branch applies; such rows are dropped."
+            hint = "Add ELSE 'other' to keep them."
+        yield _warning(message, hint, item.at)
 
 
 def rounding_ignored(reviewed: Reviewed) -> Iterator[Finding]:
