@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from aggregation.compiler import bounds
 from aggregation.compiler.bind_expression import Expressions, folded
+from aggregation.compiler.bind_group import group_terms
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.emptiness import may_be_empty, present_in
 from aggregation.compiler.guard import names
@@ -67,7 +68,7 @@ class Binder:
         if isinstance(node, exp.Select):
             return self.select(node, self.steps(node, steps or {}), outer)
         if id(node) not in self.refused:
-            self._refuse("unsupported", node, "This is not a SELECT.", "Write a SELECT.")
+            self.refuse("unsupported", node, "This is not a SELECT.", "Write a SELECT.")
         return _unknown(self.statement.at(node))
 
     def steps(self, node: exp.Expr, known: Steps) -> Steps:
@@ -91,7 +92,7 @@ class Binder:
         if len(joined) >= bounds.MAX_SOURCES or len(columns) > bounds.MAX_COLUMNS:
             message = f"A SELECT has at most {bounds.MAX_SOURCES} sources and "
             message += f"{bounds.MAX_COLUMNS} columns."
-            self._refuse("too_large", node, message, "Split it into steps.")
+            self.refuse("too_large", node, message, "Split it into steps.")
             return _unknown(self.statement.at(node))
         joins = tuple(self._join(j, scope, steps, expressions) for j in joined)
         items = tuple(self._item(n, i, expressions) for i, n in enumerate(columns, 1))
@@ -108,7 +109,7 @@ class Binder:
             source=source,
             joins=joins,
             where=where,
-            group=self._group(group, expressions) if group else None,
+            group=group_terms(self, group, expressions) if group else None,
             having=having,
             distinct=bool(node.args.get("distinct")),
             fields=tuple(self._field(item, present) for item in items),
@@ -143,11 +144,11 @@ class Binder:
             own = folded(node.name)
             if alias_node is not None and alias_node.args.get("columns"):
                 message = "A table's columns cannot be renamed by a list."
-                self._refuse("column_list", node, message, "Use AS in SELECT.")
+                self.refuse("column_list", node, message, "Use AS in SELECT.")
             relation, fields = self._table(node, own, steps, at)
         elif id(node) not in self.refused:
             message = "This is neither a stream nor a subquery in brackets."
-            self._refuse("unsupported", node, message, "Read a stream or (SELECT …).")
+            self.refuse("unsupported", node, message, "Read a stream or (SELECT …).")
         if relation is None:
             relation = _unknown(at)
         source = Source(f"s{len(scope.sources) + 1}", relation, fields, at)
@@ -181,7 +182,7 @@ class Binder:
             return block
         if len(columns) != len(block.fields) and alias is not None:
             message = f"The list names {len(columns)} columns of {len(block.fields)}."
-            self._refuse("column_list", alias, message, "Name every column once.")
+            self.refuse("column_list", alias, message, "Name every column once.")
             return block
         source = Source("s1", block, block.fields, block.at)
         items = tuple(
@@ -215,7 +216,7 @@ class Binder:
         found, there = before.find(name, None), source.field(name)
         if len(found) != 1 or there is None:
             message = f"USING names {name[:60]}, which is not one column on each side."
-            self._refuse("unknown_column", column, message, "Write ON a.column = b.column.")
+            self.refuse("unknown_column", column, message, "Write ON a.column = b.column.")
             return Opaque(at)
         one = replace(found[0], at=at)
         scope.merged[name] = one
@@ -233,35 +234,6 @@ class Binder:
             return Item(folded(inner.name), value, at)
         return Item(f"column_{place}", value, at, named=False)
 
-    def _group(self, group: exp.Group, expressions: Expressions) -> tuple[Expr, ...]:
-        found = [self._group_term(node, expressions) for node in group.expressions]
-        # ROLLUP and the like have no terms; they are refused elsewhere.
-        return tuple(dict.fromkeys(found)) or (Opaque(self.statement.at(group)),)
-
-    def _group_term(self, node: exp.Expr, expressions: Expressions) -> Expr:
-        items = expressions.scope.items
-        if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
-            place = int(node.name) if len(node.name) < 6 else 0
-            if 1 <= place <= len(items):
-                return expressions.again(items[place - 1].value, self.statement.at(node))
-            message = f"GROUP BY {node.name[:20]} names no column of the SELECT."
-            self._refuse("group_position", node, message, f"There are {len(items)}.")
-            return Opaque(self.statement.at(node))
-        value = expressions.bind(node)
-        if isinstance(node, exp.Column) and not node.table:
-            self._judge_group(node, value, expressions)
-        return value
-
-    def _judge_group(self, node: exp.Column, value: Expr, expressions: Expressions) -> None:
-        """GROUP BY x where x is a column and, as an alias, something else."""
-        name = folded(node.name)
-        other = expressions.scope.alias(name)
-        if other is not None and other != value and not isinstance(value, Opaque):
-            message = f"{name} is a column and also the alias of something else; "
-            message += "GROUP BY takes the column."
-            hint = "Rename the alias, or group by the column's position."
-            self._refuse("ambiguous_group", node, message, hint)
-
     def _field(self, item: Item, present: frozenset[Expr] = frozenset()) -> Field:
         value = item.value
         origin = origin_of(value, self.domain_of)
@@ -277,7 +249,7 @@ class Binder:
         widths = {len(b.fields) for b in branches}
         if len(widths) != 1:
             message = "The SELECTs of this UNION ALL have different numbers of columns."
-            self._refuse("union_columns", node, message, "Give each the same columns.")
+            self.refuse("union_columns", node, message, "Give each the same columns.")
         columns = zip(*(b.fields for b in branches), strict=False)
         fields = tuple(common_field(c, self.domain_of) for c in columns)
         return Union(branches, fields, self.statement.at(node))
@@ -287,7 +259,7 @@ class Binder:
         if finding:
             self.verdicts.give("shadowing", self.statement.part, [finding])
 
-    def _refuse(self, rule: str, node: exp.Expr, message: str, hint: str) -> None:
+    def refuse(self, rule: str, node: exp.Expr, message: str, hint: str) -> None:
         finding = Finding(message, hint, at=self.statement.at(node))
         self.verdicts.give(rule, self.statement.part, [finding])
 
