@@ -106,6 +106,8 @@ class Expressions:
             said = id(node.this) in self.binder.refused
             return Opaque(at) if said else self._opaque(node, at)
         name, table = folded(node.name), folded(node.table) or None
+        if node.args.get("db"):
+            return self._of_a_schema(table or "", str(node.args["db"]), at)
         quoted = bool(node.this.args.get("quoted"))
         found = self.scope.find(name, table)
         if not found and table is None:
@@ -121,6 +123,12 @@ class Expressions:
                 self.binder.verdicts.give(rule.__name__, self.binder.statement.part, [finding])
                 return Opaque(at)
         return replace(found[0], at=at)
+
+    def _of_a_schema(self, table: str, schema: str, at: int) -> Opaque:
+        lookup = self.binder.tables.lookup(table, schema, at)
+        if finding := names.qualified_table(lookup):
+            self.binder.verdicts.give("qualified_table", self.binder.statement.part, [finding])
+        return Opaque(at)
 
     def again(self, value: Expr, at: int, times: int = 1) -> Expr:
         """The same value in one more place: by its alias, by its position, or as a CASE's subject.

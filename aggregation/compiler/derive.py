@@ -155,7 +155,7 @@ def _meaning(value: Expr) -> _Scaled | _Ratio | str:  # noqa: PLR0911 - one line
 
 def _aggregate_meaning(value: Aggregate) -> _Scaled | _Ratio | str:
     if value.distinct:
-        return "COUNT(DISTINCT …) across devices is not a sum."
+        return f"{value.name.upper()}(DISTINCT …) across devices is not a sum."
     if value.name in ("min", "max"):
         return f"{value.name.upper()} across devices is not a sum."
     if value.name == "avg":

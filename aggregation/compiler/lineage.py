@@ -86,6 +86,8 @@ def origin_of(expr: Expr, domain_of: DomainOf) -> Origin:  # noqa: PLR0911 - one
             return FromChoice((int(text),))
         case Negate(Number(text)) if text.isdigit():
             return FromChoice((-int(text),))
+        case Number() | Negate(Number()):
+            return Computed("a number that is not written as a whole one")
         case Choose(branches, default):
             values = [v for _, v in branches] + ([default] if default else [])
             return _closed(values, domain_of)
@@ -110,13 +112,22 @@ def _closed(values: Iterable[Expr], domain_of: DomainOf) -> Origin:
             return origin
         closed = choices(origin, domain_of)
         if closed is None:
-            return Computed("a choice that may give any value")
+            return Computed(_open_choice(origin))
         if len(closed) > bounds.MAX_CHOICES:
             return Computed(f"a choice among more than {bounds.MAX_CHOICES:,} values")
         found.update(dict.fromkeys(closed))
     if len({type(v) for v in found}) != 1:
         return Computed("a choice that mixes text and numbers" if found else "nothing")
     return FromChoice(tuple(found))
+
+
+def _open_choice(origin: Origin) -> str:
+    """Why a choice is not closed, by the first of its values that is not."""
+    if isinstance(origin, Computed):
+        how = origin.how
+        return how if how.startswith("a choice") else f"a choice that may give {how}"
+    what = origin.column.name if isinstance(origin, FromColumn) else "value"
+    return f"a choice that may give any {what}"
 
 
 def choices(origin: Origin, domain_of: DomainOf) -> Domain | tuple[Value, ...] | None:

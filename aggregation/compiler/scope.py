@@ -102,8 +102,8 @@ class Scope:
             quoted=quoted,
             at=at,
             hits=len(found),
-            column=_stream_column(found[0]) if found else None,
-            known=tuple(f.name for _, source in self.sources for f in source.fields),
+            column=_stream_column(found[0].field) if found else None,
+            known=tuple(f.name for _, s in self.sources for f in s.fields if _queryable(f)),
             table_known=table is None or any(alias == table for alias, _ in self.sources),
             outside=self._outside(name, table),
         )
@@ -117,6 +117,11 @@ class Scope:
         return False
 
 
-def _stream_column(ref: Ref) -> Column | None:
-    origin = ref.field.origin
-    return origin.column if isinstance(origin, FromColumn) else None
+def _stream_column(field: Field) -> Column | None:
+    return field.origin.column if isinstance(field.origin, FromColumn) else None
+
+
+def _queryable(field: Field) -> bool:
+    """Whether a hint may name it: what no query can read is nobody's slip of the pen."""
+    column = _stream_column(field)
+    return column is None or column.queryable

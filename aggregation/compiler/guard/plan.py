@@ -144,6 +144,10 @@ def publish_columns(plan: Plan) -> Iterator[Finding]:
         if column not in known:
             message = f"publish.columns names {column[:60]!r}, which is no column of the result."
             yield Finding(message, f"Columns are {', '.join(known)}.", part="publish.columns")
+    if given and set(given) <= {k.name for k in plan.keys}:
+        message = "publish.columns names keys alone: no number would be shown."
+        hint = f"Add one of {', '.join(plan.published)}."
+        yield Finding(message, hint, part="publish.columns")
     if given is not None and (not given or len(set(given)) < len(given)):
         message = "publish.columns is empty, or names a column twice."
         yield Finding(message, "Leave it out to publish all columns.", part="publish.columns")

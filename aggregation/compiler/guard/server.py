@@ -69,8 +69,12 @@ class ServerQuery:
         return [i for i in (self.select.items if self.select else ()) if i.value not in self.group]
 
 
-# DuckDB's word, which no column of a file can have beside it.
-ROW_NUMBER: Final = "file_row_number"
+# Names that a result has for something else: DuckDB's word for the number of a row, which no column
+# of a file can have beside it, and the emissions that are worked out of a release.
+TAKEN: Final = {
+    "file_row_number": "is what readers of Parquet call the number of a row",
+    "co2e_kg": "is the name of the emissions that are worked out of a release",
+}
 ServerRule = Callable[[ServerQuery], Iterator[Finding]]
 
 
@@ -183,8 +187,8 @@ def server_column_names(query: ServerQuery) -> Iterator[Finding]:
         if item.name in seen:
             message = f"Two columns are called {item.name[:60]}."
             yield Finding(message, "Give each its own name.", at=item.at)
-        if item.name == ROW_NUMBER:
-            message = f"{ROW_NUMBER} is what readers of Parquet call the number of a row."
+        if item.name in TAKEN:
+            message = f"{item.name} {TAKEN[item.name]}."
             yield Finding(message, "Choose another name.", at=item.at)
         seen.add(item.name)
     places = {i.name: i.at for i in (query.select.items if query.select else ())}

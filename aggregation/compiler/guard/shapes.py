@@ -37,7 +37,7 @@ _SHAPES: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Distinct: frozenset({"expressions"}),
     exp.Alias: frozenset({"this", "alias"}),
-    exp.Column: frozenset({"this", "table"}),
+    exp.Column: frozenset({"this", "table", "db", "catalog"}),
     exp.Identifier: frozenset({"this", "quoted"}),
     exp.Literal: frozenset({"this", "is_string"}),
     exp.Boolean: _UNARY,
