@@ -116,12 +116,14 @@ class _Charting:
         where, ranked = self.held, self.ranked
         if ranked is not None:
             where = {**where, view.by: list(ranked.places)}
+        elif self.drawn:
+            where = {**where, view.by: self.drawn[: view.top]}
         layout, rows = self.tables.rows(
             self.keys,
             view.metric,
             where=where,
             sort=self._sort,
-            shown_only=self._is_place and not self.is_one,
+            shown_only=self._is_place and not (self.is_one or self.drawn),
             count=view.top,
         )
         at = layout.keys.index(view.by) if view.by else None
@@ -133,6 +135,19 @@ class _Charting:
             name = self._names(view.by)
             return dict(sorted(found.items(), key=lambda item: name(item[0])))
         return {place: found[place] for place in ranked.places} if ranked else found
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """Of many rows with several bars each, those with any, the largest first: the sum of their
+        bars may be hidden. Nothing where all rows are drawn, or bars make no sum."""
+        view = self.view
+        if not view.second or self.is_one or not self.adds_up or view.measure == "person":
+            return []
+        if not self._is_place and len(self.tables.domain(view.by)) <= view.top:
+            return []
+        keys = [*self.keys, view.second]
+        found = self.tables.sums(keys, view.metric, of=view.by, where=self.held)
+        return [value for value, _ in found]
 
     @cached_property
     def keys(self) -> list[str]:
@@ -155,6 +170,8 @@ class _Charting:
         """Rows that have a number."""
         if self.ranked is not None:
             return self.ranked.count
+        if self.drawn:
+            return len(self.drawn)
         return self.tables.count(self.keys, self.view.metric, where=self.held, sort=self._sort)
 
     @cached_property

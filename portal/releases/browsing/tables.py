@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from aggregation.errors import Problem
 from aggregation.protocol.domains import Value
@@ -168,10 +169,22 @@ class Tables:
         self, keys: Sequence[str], metric: str, *, of: str, where: Where
     ) -> list[tuple[str, int]]:
         """For each value of a key, how many rows of that table have a number; most first."""
+        return self._by_value("COUNT(*)", keys, metric, of, where)
+
+    def sums(
+        self, keys: Sequence[str], metric: str, *, of: str, where: Where
+    ) -> list[tuple[str, float]]:
+        """For each value of a key that rows of that table have numbers for, their sum; most first.
+        No released number: it is what is drawn of one, to tell who comes first."""
+        return self._by_value(f"SUM({quoted(metric)})", keys, metric, of, where)
+
+    def _by_value(
+        self, what: str, keys: Sequence[str], metric: str, of: str, where: Where
+    ) -> list[tuple[str, Any]]:
         file = self.file(keys, metric)
         asked = question(self.shown.layout(file), [], where=where, having=metric)
         statement = (
-            f"SELECT {quoted(of)}::VARCHAR, COUNT(*) FROM read_parquet(?) "  # noqa: S608 - quoted names
+            f"SELECT {quoted(of)}::VARCHAR, {what} FROM read_parquet(?) "  # noqa: S608 - quoted names
             f"WHERE {' AND '.join(asked.conditions)} GROUP BY 1 ORDER BY 2 DESC, 1"
         )
         if asked.joined:
