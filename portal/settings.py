@@ -202,7 +202,7 @@ CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_ENABLE_UTC = True
-SESSION_SLOTS = env.whole("MAYFLY_SESSION_SLOTS", 4, 1, 512)
+SESSION_SLOTS = env.whole("MAYFLY_SESSION_SLOTS", 16, 1, 512)
 # Children that open updates for a worker's sessions, where one core is not enough.
 OPENERS = env.whole("MAYFLY_OPENERS", 0, 0, 64)
 # A session that gave no sign of life for so long is dead, and another takes its place.
