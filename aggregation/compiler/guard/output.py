@@ -78,6 +78,10 @@ def window_missing(query: ClientQuery) -> Iterator[Finding]:
         message = "The query is not grouped by privacy_time_unit."
         hint = "Add privacy_time_unit to GROUP BY."
         yield Finding(message, hint, at=query.at(outputs.windows[0]))
+    elif outputs.windows[0].may_be_empty:
+        message = "privacy_time_unit is missing where the LEFT JOIN finds nothing."
+        hint = "Select that of the side that is always there."
+        yield Finding(message, hint, at=query.at(outputs.windows[0]))
 
 
 def window_once(query: ClientQuery) -> Iterator[Finding]:
