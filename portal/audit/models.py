@@ -70,6 +70,8 @@ class Head(models.Model):
 
     seq = models.BigIntegerField(default=0)
     hash = models.CharField(max_length=64, default=GENESIS)
+    # Whether it was ever written down outside the database.
+    witnessed = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [

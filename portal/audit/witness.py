@@ -10,7 +10,9 @@ an operator has accepted what that means (`portal.collection.restoring`).
 What was committed after the last heartbeat, a moment before the database was lost, is not seen
 here: whoever puts back a backup says so in any case.
 
-A file that cannot be read says nothing, so whoever asks is refused, too.
+A file that cannot be read says nothing, so whoever asks is refused, too. So does one that is gone:
+whoever has lost the key folder with the database puts back both from copies, and of the file there
+is none. The database knows that there was one.
 """
 
 import errno
@@ -27,7 +29,7 @@ import msgspec
 from django.conf import settings
 
 from aggregation.errors import Problem
-from portal.audit.models import Entry
+from portal.audit.models import Entry, Head
 from portal.kept_secrets import write_whole
 from portal.problems import Conflict
 
@@ -36,6 +38,10 @@ log = logging.getLogger(__name__)
 FILE, LOCK = "witness.json", "witness.lock"
 BEHIND = "This database has forgotten some of what this system has done"
 UNKNOWN = "Nobody can tell whether this database has forgotten something"
+_GO_ON = (
+    "go on as after a restore, with manage.py accept_restore --since: see Restoring on the page on "
+    "operations."
+)
 # Machine time. Who holds the lock writes one small file, or has lost the network.
 _LOCKED_WITHIN_SECONDS = 2.0
 
@@ -63,6 +69,7 @@ def remember() -> None:
             # Others may have come further meanwhile.
             if _is_further(newest) and not is_behind():
                 _write(newest)
+                Head.objects.filter(witnessed=False).update(witnessed=True)
     except OSError as error:
         log.error("%s cannot be written (%s): has its disk room, and may we?", FILE, error.strerror)
 
@@ -107,6 +114,7 @@ def begin_anew() -> None:
     """What this database says is what counts from now on. Its operator has said so."""
     with _alone():
         _write(Entry.objects.latest("seq"))
+        Head.objects.update(witnessed=True)
 
 
 def _is_further(entry: Entry) -> bool:
@@ -118,7 +126,12 @@ def _known() -> Mark | None:
     try:
         return msgspec.json.decode(_path(FILE).read_bytes(), type=Mark)
     except FileNotFoundError:
-        return None
+        if not Head.objects.filter(witnessed=True).exists():
+            return None
+        raise Conflict(
+            f"{UNKNOWN}: {FILE} is not in the key folder any more.",
+            hint=f"If another folder is mounted there, mount the right one. Else {_GO_ON}",
+        ) from None
     except OSError:
         raise Conflict(
             f"{UNKNOWN}: {FILE} in the key folder cannot be read.",
@@ -127,8 +140,7 @@ def _known() -> Mark | None:
     except ValueError:
         raise Conflict(
             f"{UNKNOWN}: {FILE} in the key folder is damaged.",
-            hint="Go on as after a restore, with manage.py accept_restore --since: see Restoring "
-            "on the page on operations.",
+            hint=_GO_ON[0].upper() + _GO_ON[1:],
         ) from None
 
 

@@ -110,3 +110,28 @@ def test_a_folder_that_cannot_be_read_is_said_too(log: Any, keys: Path) -> None:
     assert "cannot be read" in witness.trouble()
     with pytest.raises(Conflict, match="cannot be read"):
         witness.is_behind()
+
+
+def test_a_file_that_is_gone_is_not_begun_anew(log: Any, keys: Path) -> None:
+    """Keys and database came from where copies of them are kept, and there is none of the file."""
+    witness.remember()
+    (keys / witness.FILE).unlink()
+    assert "witness.json is not in the key folder any more" in witness.trouble()
+    assert "accept_restore --since" in witness.trouble()
+    log()
+    for ask in (witness.is_behind, witness.remember, witness.refuse_behind):
+        with pytest.raises(Conflict, match="Nobody can tell whether this database has forgotten"):
+            ask()
+    assert jobs.verify_new_entries.apply().failed()
+    assert not (keys / witness.FILE).exists()
+    witness.begin_anew()
+    assert witness.trouble() == ""
+
+
+def test_a_file_that_was_never_written_is_not_missed(
+    log: Any, keys: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(os, "fsync", full)
+    witness.remember()
+    assert not (keys / witness.FILE).exists()
+    assert witness.trouble() == ""

@@ -229,6 +229,28 @@ def test_without_a_witness_it_has_to_be_told_when_the_backup_was_made(
     assert restored.window(FIRST).state == "skipped"
 
 
+def test_where_the_witness_is_lost_with_the_database_nothing_is_released_again(
+    collecting: Collecting, put_back: Callable[[], Callable[[], None]], keys: Path, monkeypatch: Any
+) -> None:
+    """Both come back from copies; there is none of the witness."""
+    session = collecting.start(*collecting.place())
+    collecting.send(session, [FIRST], MAX)
+    collecting.until(session.pk, "flushed")
+    witness.remember()
+    restore = put_back()
+    collecting.go_to(DUE)
+    running.release_due_windows(clock=collecting.clock)
+    assert Release.objects.exists()
+    restore()
+    (keys / witness.FILE).unlink()
+    monkeypatch.setattr("portal.releases.jobs.civil_clock", lambda: collecting.clock)
+    assert release_due_windows.apply().failed()
+    assert not Release.objects.exists()
+    accept_restore(clock=collecting.clock, since=datetime(2026, 11, 18, tzinfo=UTC))
+    assert release_due_windows.apply().successful()
+    assert not Release.objects.exists()
+
+
 def test_a_damaged_witness_says_nothing_and_is_replaced(restored: Collecting, keys: Path) -> None:
     (keys / witness.FILE).write_bytes(b"{")
     with pytest.raises(Problem, match=r"witness\.json .* does not say"):
