@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from aggregation.errors import Problem
 from aggregation.protocol.approval import Approval, approval_of, is_signed, key_id, sign
-from aggregation.protocol.client_task import ClientTask
+from aggregation.protocol.client_task import ClientTask, digest_of_name
 from aggregation.protocol.server_config import ServerConfig
 from aggregation.protocol.update import Shape
 from portal.accounts.models import Person
@@ -53,7 +53,8 @@ def is_trusted(revision: Revision) -> bool:
 
 
 def _columns_hold(revision: Revision) -> bool:
-    """Each column says what the signed documents say: a price of its own would cheat the ledger."""
+    """Each column says what the signed documents say: a price of its own would cheat the ledger,
+    and so would a row of another task, which has windows of its own."""
     hashes = (
         (revision.spec_json, revision.spec_sha256),
         (revision.client_task_json, revision.client_task_sha256),
@@ -72,16 +73,19 @@ def _columns_hold(revision: Revision) -> bool:
 
 
 def _config(revision: Revision) -> ServerConfig | None:
-    """Its server config, if both of its documents can be carried out by this version.
+    """Its server config, if both of its documents are of its task, and this version can carry them
+    out.
 
     All tasks are served by the same loops: one that cannot be read is passed over by all of them,
     and stops no other.
     """
     try:
-        Shape.of(msgspec.json.decode(revision.client_task_json, type=ClientTask))
-        return msgspec.json.decode(revision.server_config_json, type=ServerConfig)
+        client_task = msgspec.json.decode(revision.client_task_json, type=ClientTask)
+        Shape.of(client_task)
+        config = msgspec.json.decode(revision.server_config_json, type=ServerConfig)
     except (msgspec.DecodeError, Problem):
         return None
+    return config if client_task.task == digest_of_name(revision.task.name) else None
 
 
 def _signature_holds(revision: Revision, approver: Person) -> bool:

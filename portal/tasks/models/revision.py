@@ -90,6 +90,11 @@ class Revision(Stateful):
                 condition=Q(state="approved", until_window=None),
                 name="one_revision_of_a_task_runs_on",
             ),
+            models.UniqueConstraint(
+                fields=["signature"],
+                condition=~Q(signature=""),
+                name="an_approval_is_of_one_revision",
+            ),
             models.CheckConstraint(
                 condition=Q(approver=None) | ~Q(approver=F("author")),
                 name="the_approver_is_not_the_author",

@@ -2,10 +2,16 @@
 
 import pytest
 
-from portal.tasks import opening, running
+from portal.tasks import opening, running, services
 from portal.tasks.models import Revision, Task, TaskWindow
 from portal.tasks.signing import is_trusted
-from tests.portal.tasks.bypassing import FIRST, approval_by
+from tests.portal.tasks.bypassing import (
+    FIRST,
+    approval_by,
+    copy_of,
+    execute,
+    refused_by_the_database,
+)
 
 pytestmark = pytest.mark.databases
 
@@ -47,10 +53,57 @@ def test_a_signature_is_not_moved_to_another_revision(submitted, approve, rafael
     signed = approve(submitted())
     other = submitted("other")
     stolen = approval_by(rafael, signature=signed.signature, key_id=signed.key_id)
-    Revision.objects.filter(pk=other.pk).update(**stolen)
-    other = Revision.objects.select_related("approver").get(pk=other.pk)
+    refused_by_the_database(lambda: Revision.objects.filter(pk=other.pk).update(**stolen))
+    # For somebody who has dropped that rule.
+    for field, value in stolen.items():
+        setattr(other, field, value)
     assert not is_trusted(other)
     assert is_trusted(Revision.objects.get(pk=signed.pk))
+
+
+def test_an_approval_does_not_start_a_paused_task_again(active, ada, clock):
+    """All that was approved once is written again, as a revision that nobody has looked at."""
+    task = active()
+    approved = task.revisions.get()
+    services.pause(task=task, reason="Stop.", actor=ada, clock=clock)
+    copy = copied(approved, to=task, number=2)
+    refused_by_the_database(lambda: Revision.objects.filter(pk=copy.pk).update(**of(approved)))
+
+
+def test_an_approval_is_not_taken_to_another_task(active, drafted, ada, clock):
+    """Not even once its own revision is gone: windows of the other task would be its own."""
+    task = active("first")
+    approved = task.revisions.get()
+    copy = copied(approved, to=drafted("second"), number=1)
+    for field, value in of(approved).items():
+        setattr(copy, field, value)
+    assert is_trusted(approved)
+    assert not is_trusted(copy)
+    copy.task = task
+    assert is_trusted(copy)
+
+
+def copied(revision, *, to, number):
+    """By raw SQL, with every rule of the database in place."""
+    undecided = {"approver_id", "approved_at", "decided_at", "first_window", "until_window"}
+    execute(
+        copy_of(
+            Revision,
+            pk=revision.pk,
+            task_id=str(to.pk),
+            number=str(number),
+            state="'in_review'",
+            key_id="''",
+            signature="''",
+            **dict.fromkeys(undecided, "NULL"),
+        )
+    )
+    return Revision.objects.get(task=to, number=number)
+
+
+def of(approved):
+    """The columns of a real approval."""
+    return {field: getattr(approved, field) for field in approval_by(approved.approver)}
 
 
 @pytest.mark.parametrize(
