@@ -17,6 +17,8 @@ class Week(models.Model):
 
     `reserved` and `spent` are the sums of the week's charges. The database keeps them so and
     refuses whatever would take the two above the cap, for every writer.
+
+    Of a week that is closed nobody knows what it has cost: it never has anything left again.
     """
 
     stream = models.CharField(max_length=64)
@@ -24,6 +26,7 @@ class Week(models.Model):
     cap = models.PositiveIntegerField()
     reserved = models.PositiveIntegerField(default=0)
     spent = models.PositiveIntegerField(default=0)
+    closed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["monday", "stream"]

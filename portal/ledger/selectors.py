@@ -60,7 +60,16 @@ def ledger(*, streams: Sequence[str], first: date, weeks: int) -> dict[str, list
 def left_in(*, stream: str, monday: date) -> int:
     """Hundredths of ε that can still be reserved."""
     row = Week.objects.filter(stream=stream, monday=monday).first()
-    return max(0, settings.WEEKLY_EPSILON - (row.reserved + row.spent if row else 0))
+    return _facts(stream, monday, row, {}).left
+
+
+def is_charged(*, task: str, window: Window, streams: Sequence[str], hundredths: int) -> bool:
+    """Whether just what the window costs is reserved for it: its ε, of each of its streams, in each
+    week that it overlaps."""
+    reserved = Charge.objects.filter(task=task, window=window.id, state=Charge.State.RESERVED)
+    found = reserved.values_list("week__stream", "week__monday", "amount")
+    costs = [(stream, monday, hundredths) for monday in mondays(window) for stream in streams]
+    return sorted(found) == sorted(costs)
 
 
 def weeks_short_of(
@@ -82,7 +91,7 @@ def _facts(
     if row is None:
         return WeekFacts(stream, monday, settings.WEEKLY_EPSILON, 0, 0, ())
     taken = row.reserved + row.spent
-    cap = max(settings.WEEKLY_EPSILON, taken)
+    cap = taken if row.closed_at else max(settings.WEEKLY_EPSILON, taken)
     return WeekFacts(stream, monday, cap, row.reserved, row.spent, shares.get(row.pk, ()))
 
 

@@ -103,7 +103,8 @@ def use_up(*, streams: Sequence[str], mondays: Sequence[date], clock: Clock) -> 
     """Spend what is left of these weeks; says of how many there was something left.
 
     For weeks of which nobody knows what they have cost: after a backup was put back. By the cap
-    that holds now, which the backup may not know of; and later caps do not open them again.
+    that holds now, which the backup may not know of; and later caps do not open them again, also
+    where the backup knows that nothing was left.
     """
     with _Weeks([(stream, monday) for monday in mondays for stream in streams], _none()) as weeks:
         weeks.follow_settings(clock)
@@ -112,6 +113,7 @@ def use_up(*, streams: Sequence[str], mondays: Sequence[date], clock: Clock) -> 
         Charge.objects.filter(task=FORGOTTEN, state=Charge.State.RESERVED).update(
             state=Charge.State.SPENT
         )
+        weeks.close(clock)
         weeks.record("ledger.settled", task=FORGOTTEN, clock=clock, actor=None)
     return len(found)
 
@@ -139,13 +141,11 @@ class _Weeks:
 
     def follow_settings(self, clock: Clock) -> None:
         """A cap changed in the settings holds from now on, but never below what is taken. A week
-        of which nobody knows what it has cost has nothing left, whatever the cap."""
-        forgotten = Charge.objects.filter(task=FORGOTTEN, week__in=self._weeks)
-        closed = set(forgotten.values_list("week_id", flat=True))
+        that is closed has nothing left, whatever the cap."""
         for week in self._weeks:
             week.refresh_from_db()
             taken = week.reserved + week.spent
-            cap = taken if week.pk in closed else max(settings.WEEKLY_EPSILON, taken)
+            cap = taken if week.closed_at else max(settings.WEEKLY_EPSILON, taken)
             if cap != week.cap:
                 week.cap = cap
                 week.save(update_fields=["cap"])
@@ -169,6 +169,10 @@ class _Weeks:
             for week in self._weeks
             if week.left
         ]
+
+    def close(self, clock: Clock) -> None:
+        ids = [week.pk for week in self._weeks]
+        Week.objects.filter(pk__in=ids, closed_at=None).update(closed_at=clock.now())
 
     def record(self, action: str, *, task: str, clock: Clock, actor: Actor | None) -> None:
         """One entry a week that changed: by which task, and from what ε to what."""

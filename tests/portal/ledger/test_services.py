@@ -12,6 +12,7 @@ from portal.audit.models import Entry
 from portal.ledger import services
 from portal.ledger.amounts import in_words
 from portal.ledger.models import Charge, Week
+from portal.ledger.selectors import left_in
 from portal.ledger.weeks import mondays
 from portal.problems import Conflict
 
@@ -86,6 +87,20 @@ def test_a_forgotten_week_stays_used_up_whatever_the_cap(reserve, clock, setting
     services.free(task="daily", windows=windows("2026-11-23"), clock=clock)
     with pytest.raises(services.NotEnough):
         reserve("late", windows("2026-11-24"), 1)
+
+
+def test_a_forgotten_week_that_was_used_up_stays_so(reserve, clock, settings):
+    """The backup knows that nothing was left of it, by the cap of then."""
+    reserve("daily", windows("2026-11-23"), 400)
+    forgotten = {"streams": ["trips"], "mondays": [date(2026, 11, 23)], "clock": clock}
+    assert services.use_up(**forgotten) == 0
+    settings.WEEKLY_EPSILON = 800
+    assert left_in(stream="trips", monday=date(2026, 11, 23)) == 0
+    with pytest.raises(services.NotEnough):
+        reserve("late", windows("2026-11-24"), 1)
+    for change in ({"closed_at": None}, {"cap": 401}):
+        with pytest.raises(IntegrityError, match="closed week stays closed"), transaction.atomic():
+            Week.objects.update(**change)
 
 
 def test_a_window_that_has_begun_is_neither_reserved_nor_freed(reserve, clock):

@@ -195,8 +195,14 @@ def _ledger(world: World) -> Attempts:
         ),
         "a_week_keeps_its_place": lambda: Week.objects.update(stream="other"),
         "a_week_holds_the_sums_of_its_charges": lambda: Week.objects.update(spent=3),
+        "a_closed_week_stays_closed": _open_a_closed_week,
         "a_week_is_never_removed": lambda: execute("DELETE FROM ledger_week"),
     }
+
+
+def _open_a_closed_week() -> None:
+    Week.objects.update(closed_at=FIRST)
+    Week.objects.update(closed_at=None)
 
 
 def _populations(world: World) -> Attempts:
