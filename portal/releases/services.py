@@ -45,6 +45,7 @@ from portal.releases.models import Release
 from portal.releases.signing import card_text, sign_card
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Revision, TaskWindow
+from portal.tasks.selectors import is_paid_for
 from portal.tasks.signing import approval_for, is_trusted
 
 log = logging.getLogger(__name__)
@@ -180,7 +181,9 @@ def _commit(gathered: Gathered, noised: Noised, card: GuaranteeCard, *, clock: C
 def _locked(gathered: Gathered) -> TaskWindow:
     """Locks in the order all others take them: session, window, partials; then ledger and log."""
     collector = Session.objects.select_for_update(no_key=True).get(pk=gathered.collector.pk)
-    rows = TaskWindow.objects.select_for_update(no_key=True, of=("self",)).select_related("task")
+    rows = TaskWindow.objects.select_for_update(no_key=True, of=("self",)).select_related(
+        "task", "revision__task"
+    )
     window = rows.get(pk=gathered.window.pk)
     if (collector.state, window.state) != (Session.State.COMPLETING, TaskWindow.State.RELEASING):
         raise Conflict(f"{window} is not being released by this collector any more.")
@@ -190,5 +193,7 @@ def _locked(gathered: Gathered) -> TaskWindow:
 
 
 def _spend(window: TaskWindow, *, clock: Clock) -> None:
-    if not spend(task=window.task.name, windows=[window.as_window()], clock=clock):
-        raise Conflict(f"{window} has no reservation to spend, so it is not released.")
+    """Just what the card says that it costs."""
+    if not is_paid_for(window):
+        raise Conflict(f"What {window} is charged is not what it costs, so it is not released.")
+    spend(task=window.task.name, windows=[window.as_window()], clock=clock)

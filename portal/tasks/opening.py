@@ -1,7 +1,8 @@
 """The heartbeat's work on windows: charge those to come, open those that begin, close collection.
 
 A window opens only if its revision's signature verifies: a row that somebody wrote into the
-database without the key runs nowhere, and its task is paused with that reason.
+database without the key runs nowhere, and its task is paused with that reason. And only if it is
+charged what was signed: a charge that somebody wrote beside it pays for nothing.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from portal.tasks.activating import add_windows
 from portal.tasks.locking import locked
 from portal.tasks.models import Revision, Task, TaskWindow
 from portal.tasks.planning import by_week, horizon, missing_windows
-from portal.tasks.selectors import running_revision
+from portal.tasks.selectors import is_paid_for, running_revision
 from portal.tasks.shortage import shortages_of
 from portal.tasks.signing import is_trusted
 
@@ -38,20 +39,18 @@ def advance_windows(*, task: Task, clock: Clock) -> None:
     """Take a task's windows to where the clock is: open, skip, or close for new devices."""
     task, now = locked(task), clock.now()
     begun = _begun(task, now)
-    untrusted = {row.revision_id for row in begun if not is_trusted(row.revision)}
-    to_open = [row for row in begun if _runs(task, row) and row.revision_id not in untrusted]
-    to_skip = [row for row in begun if row not in to_open]
+    reasons = {row: reason for row in begun if (reason := _why_skipped(task, row))}
     settle(
         task=task.name,
-        spent=[row.as_window() for row in to_skip],
+        spent=[row.as_window() for row in reasons],
         freed=(),
         clock=clock,
     )
-    for row in to_open:
-        move(row, to=_State.COLLECTING, clock=clock)
-    for row in to_skip:
-        reason = _UNTRUSTED if row.revision_id in untrusted else _why_skipped(task)
-        move(row, to=_State.SKIPPED, clock=clock, reason=reason)
+    for row in begun:
+        if row in reasons:
+            move(row, to=_State.SKIPPED, clock=clock, reason=reasons[row])
+        else:
+            move(row, to=_State.COLLECTING, clock=clock)
     for row in task.windows.filter(state=_State.COLLECTING, end__lte=now):
         move(row, to=_State.GRACE, clock=clock)
 
@@ -127,9 +126,13 @@ def _why_uncharged(revision: Revision, windows: Sequence[Window]) -> str:
     return "This window began before it was charged: the system was not running."
 
 
-_UNTRUSTED = "The revision's approval does not verify, so nothing was collected."
-
-
-def _why_skipped(task: Task) -> str:
-    ended = task.state == Task.State.ENDED
-    return f"The task was {'ended' if ended else 'paused'} when this window began."
+def _why_skipped(task: Task, row: TaskWindow) -> str:
+    """Nothing, if the window opens."""
+    if not is_trusted(row.revision):
+        return "The revision's approval does not verify, so nothing was collected."
+    if not _runs(task, row):
+        ended = task.state == Task.State.ENDED
+        return f"The task was {'ended' if ended else 'paused'} when this window began."
+    if not is_paid_for(row):
+        return "What this window is charged is not what it costs, so nothing was collected."
+    return ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from portal.accounts.models import Person
+from portal.ledger.selectors import is_charged
 from portal.tasks.models import Comment, Editor, Revision, Task, TaskWindow
 
 # Parts of the task list, by their names in its address; empty for all.
@@ -115,6 +116,17 @@ def running_revision(task: Task) -> Revision | None:
     """The approved revision without an end; it may begin only with a later window."""
     running = task.revisions.filter(state=Revision.State.APPROVED, until_window=None)
     return running.select_related("task", "author", "approver").first()
+
+
+def is_paid_for(row: TaskWindow) -> bool:
+    """Whether the ledger has reserved for it what its revision says, no more and no less."""
+    revision = row.revision
+    return is_charged(
+        task=revision.task.name,
+        window=row.as_window(),
+        streams=revision.streams,
+        hundredths=revision.epsilon,
+    )
 
 
 def revisions_awaiting(person: Person) -> QuerySet[Revision]:

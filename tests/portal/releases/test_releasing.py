@@ -12,7 +12,7 @@ from portal.audit.verification import verify_log
 from portal.collection import erasing
 from portal.collection.keys import partial_keys
 from portal.collection.models import Partial, Receipts, Session
-from portal.ledger.models import Charge
+from portal.ledger.models import Charge, Week
 from portal.notifications.models import Notification
 from portal.problems import Conflict
 from portal.releases import attempts, failpoints, running, selectors
@@ -298,3 +298,14 @@ def test_a_window_that_is_not_charged_is_not_released(collecting, caplog):
     running.release_due_windows(clock=collecting.clock)
     assert not Release.objects.exists()
     assert TaskWindow.objects.get(pk=window.pk).state == "releasing"
+
+
+def test_a_window_that_is_charged_too_much_is_not_released_either(collecting):
+    """Its card would say another price than its ledger."""
+    collecting.go_to(DUE)
+    window = collecting.window(FIRST)
+    week = Week.objects.create(stream="another", monday="2026-11-16", cap=100)
+    Charge.objects.create(week=week, task=window.task.name, window=FIRST, amount=1)
+    running.release_due_windows(clock=collecting.clock)
+    assert not Release.objects.exists()
+    assert charges(FIRST) == ["reserved", "reserved"]

@@ -2,8 +2,12 @@
 
 import pytest
 
+from portal.ledger.models import Charge
+from portal.ledger.services import reserve
 from portal.tasks import opening, running, services
+from portal.tasks.activating import add_windows
 from portal.tasks.models import Revision, Task, TaskWindow
+from portal.tasks.planning import first_window
 from portal.tasks.signing import is_trusted
 from tests.portal.tasks.bypassing import (
     FIRST,
@@ -31,10 +35,6 @@ def test_an_approval_without_the_key_runs_nowhere(submitted, rafael, clock):
 
 def test_a_forged_window_is_not_opened(submitted, rafael, clock):
     """The forger charges and makes the window, too."""
-    from portal.ledger.services import reserve
-    from portal.tasks.activating import add_windows
-    from portal.tasks.planning import first_window
-
     revision = submitted()
     Revision.objects.filter(pk=revision.pk).update(**approval_by(rafael))
     Task.objects.filter(pk=revision.task_id).update(state="active")
@@ -47,6 +47,27 @@ def test_a_forged_window_is_not_opened(submitted, rafael, clock):
     row = TaskWindow.objects.get()
     assert row.state == "skipped"
     assert "does not verify" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("streams", "hundredths"),
+    [(["trips"], 99), (["assistant"], 100), (["assistant", "trips"], 100)],
+    ids=["too little", "another stream", "a stream more"],
+)
+def test_a_window_opens_for_its_own_price_only(submitted, approve, clock, streams, hundredths):
+    """A real approval, windows and charges by hand. Every rule of the database holds."""
+    revision = approve(submitted())
+    task = revision.task
+    window = task.windows.latest("start").as_window().next()
+    reserve(task=task.name, streams=streams, windows=[window], hundredths=hundredths, clock=clock)
+    add_windows(revision, [window])
+    clock.set(window.start)
+    opening.advance_windows(task=task, clock=clock)
+    row = task.windows.get(window=window.id)
+    assert row.state == "skipped"
+    assert "is not what it costs" in row.reason
+    charges = Charge.objects.filter(window=window.id)
+    assert set(charges.values_list("state", flat=True)) == {"spent"}
 
 
 def test_a_signature_is_not_moved_to_another_revision(submitted, approve, rafael):
