@@ -78,8 +78,10 @@ def save_draft(
 
 def duplicate_task(*, task: Task, name: str, actor: Person, clock: Clock) -> Task:
     """A new task that begins with this one's draft, under its own name."""
+    require_role(actor, Role.ANALYST)
+    _check_name(name)
     text = Draft.objects.get(task=task).text
-    renamed = _NAME_LINE.sub(f"name: {name}", text, count=1)
+    renamed = _NAME_LINE.sub(lambda _: f"name: {name}", text, count=1)
     return create_task(name=name, text=renamed, actor=actor, clock=clock)
 
 

@@ -100,6 +100,11 @@ def test_duplicating_answers_with_the_new_draft(active, program, ada):
     assert answer.json()["text"] == spec_text("copy")
 
 
+def test_a_copy_s_name_may_be_refused(drafted, program, ada):
+    answer = program(ada)("post", f"tasks/{drafted().name}/duplicate", {"name": r"a\q"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "problem")
+
+
 def test_a_stale_save_overwrites_nothing(drafted, program, ada):
     call, task = program(ada), drafted()
     path = f"tasks/{task.name}/draft"

@@ -221,6 +221,12 @@ def test_duplicating_begins_a_draft_of_one_s_own(active, person, clock):
     assert list(copy.editors.values_list("person__username", flat=True)) == ["bob"]
 
 
+@pytest.mark.parametrize("name", [r"a\q", r"\1", r"\g<0>", "new", "a b", ""])
+def test_a_copy_needs_a_name_like_any_task(drafted, ada, clock, name):
+    with pytest.raises(Problem, match="is no name for a task"):
+        services.duplicate_task(task=drafted(), name=name, actor=ada, clock=clock)
+
+
 def test_everything_is_on_record(active, ada, clock):
     task = active()
     services.pause(task=task, reason="", actor=ada, clock=clock)
