@@ -17,6 +17,7 @@ from portal.lab.models import Study
 from portal.problems import Conflict
 from portal.streams.selectors import installed_catalog
 from portal.tasks import services as tasks
+from portal.tasks.drafting import note_writers
 from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.models import Draft, Task
 from portal.tasks.provenance import note_provenance
@@ -47,7 +48,8 @@ def drafts_for(*, study: Study, person: Person) -> list[Fits]:
 @transaction.atomic
 def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> int:
     """The draft's new version. What it said of clip uncertainty was of other parameters: the
-    calibration's own takes its place, or nothing."""
+    calibration's own takes its place, or nothing. Numbers that were loaded are whatever their
+    loader chose, who has written in the draft by that."""
     require_role(actor, Role.ANALYST)
     draft = Draft.objects.get(task=task)
     for reason in _reasons(study, draft.text, installed_catalog()):
@@ -63,6 +65,8 @@ def put_into_draft(*, study: Study, task: Task, actor: Person, clock: Clock) -> 
     )
     if isinstance(saved, tasks.Stale):
         raise Conflict("Somebody saved the draft just now.", hint="Look at it, and try again.")
+    if study.is_loaded:
+        note_writers(task=task, people=[study.asked_by], actor=actor, clock=clock)
     _note(study, task, text, actor, clock)
     return saved.version
 

@@ -1,6 +1,7 @@
 """Writing a task: its draft, and who has written in it."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from portal.problems import Conflict
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Draft, Editor, Task
 from portal.tasks.rights import require_role
+from portal.tasks.selectors import editors_of
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
 # Words that are addresses below /tasks.
@@ -76,13 +78,20 @@ def save_draft(
     return Saved(draft.version, draft.changed_at)
 
 
+@transaction.atomic
 def duplicate_task(*, task: Task, name: str, actor: Person, clock: Clock) -> Task:
-    """A new task that begins with this one's draft, under its own name."""
+    """A new task that begins with this one's draft, under its own name.
+
+    The copy holds the words of all who have written in the original, so they are its editors too.
+    They are read after the text: nobody's words come along without them.
+    """
     require_role(actor, Role.ANALYST)
     _check_name(name)
     text = Draft.objects.get(task=task).text
     renamed = _NAME_LINE.sub(lambda _: f"name: {name}", text, count=1)
-    return create_task(name=name, text=renamed, actor=actor, clock=clock)
+    copy = create_task(name=name, text=renamed, actor=actor, clock=clock)
+    note_writers(task=copy, people=editors_of(task), actor=actor, clock=clock)
+    return copy
 
 
 def note_editor(*, task: Task, person: Person, clock: Clock) -> None:
@@ -93,6 +102,19 @@ def note_editor(*, task: Task, person: Person, clock: Clock) -> None:
         record(
             action="task.editor_added", subject=task, actor=person, clock=clock, changes=[change]
         )
+
+
+def note_writers(*, task: Task, people: Iterable[Person], actor: Person, clock: Clock) -> None:
+    """What these people wrote came into the task's draft by the actor's hand: from now on they
+    decide on no revision of it either."""
+    known = set(task.editors.values_list("person_id", flat=True))
+    new = [person for person in people if person.pk not in known]
+    if not new:
+        return
+    now = clock.now()
+    Editor.objects.bulk_create(Editor(task=task, person=person, since=now) for person in new)
+    changes = [Change("editor", None, person.username) for person in new]
+    record(action="task.writers_noted", subject=task, actor=actor, clock=clock, changes=changes)
 
 
 def _check_name(name: str) -> None:

@@ -20,6 +20,7 @@ class Step:
 _WORDS = {
     "task.created": ("made the task", "neutral"),
     "task.editor_added": ("wrote in the draft for the first time", "neutral"),
+    "task.writers_noted": ("put into the draft what others have written", "neutral"),
     "task.calibrated": ("put what phones told into the draft", "neutral"),
     "task.active": ("activated it", "good"),
     "task.paused": ("paused it", "warning"),

@@ -1,6 +1,7 @@
 """Drafts of calibration tasks, and a draft of the task with what they have found.
 
-All three are drafts: a second person decides on each of them, like on everything that runs.
+All three are drafts: a second person decides on each of them, like on everything that runs. Who
+wrote what a draft is made of is no second person to it.
 """
 
 from dataclasses import dataclass
@@ -25,9 +26,11 @@ from portal.lab.on_devices.selectors import Calibration, Subject, calibrations_o
 from portal.problems import Conflict
 from portal.streams.selectors import installed_catalog
 from portal.tasks import services as tasks
+from portal.tasks.drafting import note_writers
 from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.models import Draft, Task
 from portal.tasks.provenance import note_provenance
+from portal.tasks.selectors import editors_of
 
 _LONGEST = 64
 
@@ -38,7 +41,7 @@ def ask_for_scales(
     """The draft of the first task."""
     name = _free_name(subject.task.name, "scales")
     spec = scales_spec(subject.spec, installed_catalog(), name=name, by=by, epsilon=epsilon)
-    return _drafted(spec, actor=actor, clock=clock)
+    return _drafted(spec, out_of=[subject.task], actor=actor, clock=clock)
 
 
 def ask_for_clip(
@@ -54,7 +57,7 @@ def ask_for_clip(
         epsilon=epsilon,
         source=f"the {scaled.release}",
     )
-    return _drafted(spec, actor=actor, clock=clock)
+    return _drafted(spec, out_of=[subject.task, scaled.task], actor=actor, clock=clock)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ def put_into_draft(
 ) -> Put:
     """Write what both releases give into the task's draft.
 
-    What the draft said of clip uncertainty was of other parameters, and is taken out.
+    What the draft said of clip uncertainty was of other parameters, and is taken out. The scales
+    are those that the clip's task states, so whoever wrote in that has written here.
     """
     result = result_of(subject, clipped, quantile=quantile, clock=clock)
     draft = Draft.objects.get(task=subject.task)
@@ -86,6 +90,7 @@ def put_into_draft(
     )
     if isinstance(saved, tasks.Stale):
         raise Conflict("Somebody saved the draft just now.", hint="Look at it, and try again.")
+    note_writers(task=subject.task, people=editors_of(clipped.task), actor=actor, clock=clock)
     told = [Change("clip", None, clipped.task.name)]
     record(action="task.calibrated", subject=subject.task, actor=actor, clock=clock, changes=told)
     note_provenance(
@@ -110,8 +115,12 @@ def usual_quantile_for(spec: Spec) -> float:
     return usual_quantile(float(spec.anonymization.epsilon))
 
 
-def _drafted(spec: Spec, *, actor: Person, clock: Clock) -> Task:
-    return tasks.create_task(name=spec.name, text=to_yaml(spec), actor=actor, clock=clock)
+@transaction.atomic
+def _drafted(spec: Spec, *, out_of: list[Task], actor: Person, clock: Clock) -> Task:
+    task = tasks.create_task(name=spec.name, text=to_yaml(spec), actor=actor, clock=clock)
+    for source in out_of:
+        note_writers(task=task, people=editors_of(source), actor=actor, clock=clock)
+    return task
 
 
 def _free_name(name: str, what: str) -> str:

@@ -65,7 +65,8 @@ class Editor(models.Model):
     """Someone who has written in a task's draft: for good, they do not approve this task.
 
     What a person wrote can stay in the text through any number of revisions, so nobody stops
-    being an editor. Rows are only ever added: kept by the database.
+    being an editor. It can come from another task as well, of which this one is a copy. Rows are
+    only ever added: kept by the database.
     """
 
     task = models.ForeignKey(Task, on_delete=models.PROTECT, related_name="editors")

@@ -139,6 +139,27 @@ def test_what_the_lab_computed_is_told_as_such(task, result, made_here, ada, clo
     assert Provenance.objects.get().facts["made"] == f"in this lab, as study {study.pk}"
 
 
+@pytest.fixture
+def put_by_bob(task, person, clock):
+    """Ada's study, in a draft that is bob's; and who has written in that."""
+
+    def do(study):
+        bob = person("analyst", username="bob")
+        own = tasks.create_task(name="bob-s", text=TEXT, actor=bob, clock=clock)
+        using.put_into_draft(study=study, task=own, actor=bob, clock=clock)
+        return set(own.editors.values_list("person__username", flat=True))
+
+    return do
+
+
+def test_who_loaded_it_has_written_in_the_draft(result, loaded, put_by_bob):
+    assert put_by_bob(loaded(result)) == {"ada", "bob"}
+
+
+def test_what_the_lab_computed_was_written_by_nobody(result, made_here, put_by_bob):
+    assert put_by_bob(made_here(result)) == {"bob"}
+
+
 def test_what_ships_is_told_as_such(task, signed_in, ada, clock):
     revision = tasks.submit(task=task, version=1, actor=ada, clock=clock)
     page = content(signed_in("reviewer").get(f"/review/{revision.pk}"))

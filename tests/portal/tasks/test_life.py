@@ -12,6 +12,7 @@ from portal.ledger.models import Charge, Week
 from portal.notifications.models import Notification
 from portal.problems import Conflict
 from portal.tasks import opening, services
+from portal.tasks.life import life_of
 from portal.tasks.models import Editor, Revision, Task, TaskWindow
 from portal.tasks.signing import is_trusted
 from tests.portal.tasks.conftest import spec_text
@@ -218,7 +219,11 @@ def test_duplicating_begins_a_draft_of_one_s_own(active, person, clock):
     bob = person("analyst", username="bob")
     copy = services.duplicate_task(task=active(), name="copy", actor=bob, clock=clock)
     assert copy.draft.text == spec_text("copy")
-    assert list(copy.editors.values_list("person__username", flat=True)) == ["bob"]
+    assert set(copy.editors.values_list("person__username", flat=True)) == {"ada", "bob"}
+    assert [(step.who, step.words) for step in life_of(copy)] == [
+        ("bob", "made the task"),
+        ("bob", "put into the draft what others have written"),
+    ]
 
 
 @pytest.mark.parametrize("name", [r"a\q", r"\1", r"\g<0>", "new", "a b", ""])

@@ -52,6 +52,20 @@ def test_the_maker_of_a_task_does_not_approve_what_another_submits(
         approve(revise(task, by=other, clip=10), by=maker)
 
 
+def test_who_wrote_a_task_does_not_approve_a_copy_of_it(drafted, revise, approve, person, clock):
+    """Nor a copy of the copy, whoever makes it and submits it."""
+    maker, editor, copier = (person("analyst", "reviewer") for _ in range(3))
+    task = drafted(by=maker)
+    services.save_draft(task=task, text="# hello", base_version=1, actor=editor, clock=clock)
+    for name in ("copy", "copy-of-the-copy"):
+        task = services.duplicate_task(task=task, name=name, actor=copier, clock=clock)
+        revision = revise(task)
+        for who in (maker, editor):
+            with pytest.raises(PermissionDenied, match="written in this task"):
+                approve(revision, by=who)
+    assert approve(revision).state == Revision.State.APPROVED
+
+
 def test_who_asks_to_resume_does_not_approve_it(active, approve, person, clock):
     both = person("analyst", "reviewer")
     task = active()

@@ -33,14 +33,18 @@ BUCKET = 2**0.25
 PAGE = f"/lab/on-phones/{NAME}"
 
 
-def ask(task, clock, epsilon="1"):
+def ask(task, clock, epsilon="1", by=None):
     return services.ask_for_scales(
         subject=subject_of(task),
         by=("activity",),
         epsilon=Decimal(epsilon),
-        actor=Person.objects.get(username="ada"),
+        actor=by or Person.objects.get(username="ada"),
         clock=clock,
     )
+
+
+def writers(task) -> set[Person]:
+    return {editor.person for editor in task.editors.select_related("person")}
 
 
 def phone(number: int, day: Window) -> list[Event]:
@@ -148,6 +152,26 @@ def test_its_provenance_names_both_releases(task, clock, approved, released):
     scales = calibrations_of(subject)[1]
     with pytest.raises(Problem, match="tells scales"):
         services.result_of(subject, scales, quantile=0.98, clock=clock)
+
+
+@pytest.mark.usefixtures("crowded")
+def test_who_wrote_what_a_draft_is_made_of_has_written_in_it(
+    task, clock, approved, released, person
+):
+    ada, bob, eve = (Person.objects.get(username="ada"), person("analyst"), person("analyst"))
+    scales = ask(task, clock, by=bob)
+    assert writers(scales) == {ada, bob}
+    released(approved(scales.name), "2026-11-22T00:00:00")
+    subject = subject_of(task)
+    (scaled,) = calibrations_of(subject)
+    given = {"subject": subject, "epsilon": Decimal(1), "clock": clock}
+    clip = services.ask_for_clip(scaled=scaled, actor=eve, **given)
+    assert writers(clip) == {ada, bob, eve}
+    released(approved(clip.name), "2026-11-26T00:00:00")
+    clipped = calibrations_of(subject)[0]
+    assert writers(task) == {ada}
+    services.put_into_draft(subject=subject, clipped=clipped, quantile=0.98, actor=ada, clock=clock)
+    assert writers(task) == {ada, bob, eve}
 
 
 def test_the_draft_is_the_task_s_own_question(task, clock):
