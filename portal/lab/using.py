@@ -82,7 +82,7 @@ def made_where(study: Study) -> str:
 def _note(study: Study, task: Task, text: str, actor: Person, clock: Clock) -> None:
     mechanism = read_spec(text).anonymization.mechanism
     facts = {**(study.result or {})["provenance"], "study": study.pk, "made": made_where(study)}
-    note_provenance(mechanism=mechanism, facts=facts, actor=actor, clock=clock)
+    note_provenance(task=task, mechanism=mechanism, facts=facts, actor=actor, clock=clock)
     used = [Change("task", None, task.name)]
     record(action="study.used", subject=study, actor=actor, clock=clock, changes=used)
 

@@ -16,7 +16,8 @@ from aggregation.protocol.anonymization import Mechanism
 from aggregation.protocol.spec import decimal_text, with_decimals
 from aggregation.protocol.spec_reading import read_spec
 from portal.accounts.models import Person
-from portal.tasks.models import Provenance, Revision
+from portal.tasks.drafting import note_editor
+from portal.tasks.models import Provenance, Revision, Task
 from portal.tasks.starting_points import starting_points
 
 _LABELS = {
@@ -43,8 +44,11 @@ def mechanism_sha256(mechanism: Mechanism) -> str:
 
 
 def note_provenance(
-    *, mechanism: Mechanism, facts: dict[str, Any], actor: Person, clock: Clock
+    *, task: Task, mechanism: Mechanism, facts: dict[str, Any], actor: Person, clock: Clock
 ) -> Provenance:
+    """Of numbers that the actor has put into the task's draft. Its reviewer reads it, so it counts
+    as writing, even where the very numbers were there before."""
+    note_editor(task=task, person=actor, clock=clock)
     return Provenance.objects.create(
         mechanism_sha256=mechanism_sha256(mechanism),
         facts=facts,
@@ -54,9 +58,13 @@ def note_provenance(
 
 
 def provenance_of(revision: Revision) -> Provenance | None:
-    """What was last noted of the mechanism that this revision froze, or is shipped with it."""
+    """What was last noted of the mechanism that this revision froze, or is shipped with it.
+
+    What somebody notes after it was submitted is of the next one: nothing that a reviewer reads
+    changes under their eyes, or once they have signed.
+    """
     digest = mechanism_sha256(read_spec(revision.spec_text).anonymization.mechanism)
-    rows = Provenance.objects.filter(mechanism_sha256=digest)
+    rows = Provenance.objects.filter(mechanism_sha256=digest, noted_at__lte=revision.submitted_at)
     return rows.select_related("noted_by").first() or _shipped(digest)
 
 

@@ -15,11 +15,12 @@ from portal.audit.services import move, record
 from portal.problems import Conflict
 from portal.tasks import telling
 from portal.tasks.contents import Content, content_of
-from portal.tasks.drafting import note_editor
+from portal.tasks.drafting import note_editor, note_writers
 from portal.tasks.judging import over_cap, weekly_cap
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Draft, Editor, Revision, Task
 from portal.tasks.planning import has_step
+from portal.tasks.provenance import provenance_of
 from portal.tasks.rights import require_role
 from portal.tasks.selectors import last_approved, revision_in_review
 
@@ -108,10 +109,19 @@ def _freeze(
         resumes=resumes,
         **content.fields(),
     )
+    _note_who_vouched(revision, actor=actor, clock=clock)
     action = "revision.resume_asked" if resumes else "revision.submitted"
     record(action=action, subject=revision, actor=actor, clock=clock)
     telling.submitted(revision, replaced=replaced, clock=clock)
     return revision
+
+
+def _note_who_vouched(revision: Revision, *, actor: Person, clock: Clock) -> None:
+    """Where its numbers come from is part of what is reviewed. Somebody may have noted it in
+    another task that has the same numbers: they do not approve this one by their own word."""
+    told = provenance_of(revision)
+    if told is not None and told.pk is not None:
+        note_writers(task=revision.task, people=[told.noted_by], actor=actor, clock=clock)
 
 
 def _refuse_other_version(draft: Draft, version: int) -> None:

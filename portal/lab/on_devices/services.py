@@ -94,6 +94,7 @@ def put_into_draft(
     told = [Change("clip", None, clipped.task.name)]
     record(action="task.calibrated", subject=subject.task, actor=actor, clock=clock, changes=told)
     note_provenance(
+        task=subject.task,
         mechanism=read_spec(text).anonymization.mechanism,
         facts=result.provenance,
         actor=actor,

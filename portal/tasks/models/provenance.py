@@ -8,7 +8,8 @@ from portal.accounts.models import Person
 class Provenance(models.Model):
     """What is known of the parameters that somebody put into a draft: by the hash of the mechanism,
     so it is true of every revision that has these very numbers, and of none that was changed by
-    hand afterwards. Rows are only ever added: kept by the database.
+    hand afterwards. A revision has what was last noted when it was submitted. Rows are only ever
+    added: kept by the database.
     """
 
     # Of the mechanism's one spelling.

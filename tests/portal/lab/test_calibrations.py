@@ -1,10 +1,12 @@
 """Calibrations: loaded, put into a draft with one click, and told to whoever reviews it."""
 
 import json
+from datetime import timedelta
 
 import msgspec
 import pytest
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, transaction
 
 from aggregation.compiler import compile_spec
@@ -15,7 +17,9 @@ from portal.lab import services, using
 from portal.lab.models import Study
 from portal.tasks import services as tasks
 from portal.tasks.models import Provenance
+from portal.tasks.provenance import provenance_of
 from portal.tasks.starting_points import starting_point
+from tests.portal.tasks.conftest import PASSWORD
 
 TEXT = starting_point("weekly-trips").text
 
@@ -158,6 +162,83 @@ def test_who_loaded_it_has_written_in_the_draft(result, loaded, put_by_bob):
 
 def test_what_the_lab_computed_was_written_by_nobody(result, made_here, put_by_bob):
     assert put_by_bob(made_here(result)) == {"bob"}
+
+
+@pytest.fixture
+def forged(result, clock):
+    """The same numbers, with a better story: loaded by somebody else."""
+
+    def load(who):
+        told = {**result["provenance"], "source": "A census"}
+        text = json.dumps({**result, "provenance": told})
+        return services.load_study(text=text, actor=who, clock=clock)
+
+    return load
+
+
+@pytest.fixture
+def told_again(task, forged, person, clock):
+    """Mallory puts them into a draft of her own that has these very numbers already."""
+
+    def put():
+        mallory = person("analyst", "reviewer", username="mallory")
+        own = tasks.duplicate_task(task=task, name="own", actor=mallory, clock=clock)
+        using.put_into_draft(study=forged(mallory), task=own, actor=mallory, clock=clock)
+        return mallory
+
+    return put
+
+
+@pytest.fixture
+def submitted(task, clock):
+    def submit():
+        task.draft.refresh_from_db()
+        given = {"actor": task.created_by, "clock": clock}
+        return tasks.submit(task=task, version=task.draft.version, **given)
+
+    return submit
+
+
+def test_a_review_tells_what_was_noted_when_it_was_submitted(
+    put, submitted, told_again, signed_in, clock
+):
+    """What is noted later is of the next revision, whichever draft it was put into."""
+    put()
+    first = submitted()
+    clock.advance(timedelta(seconds=1))
+    told_again()
+    second = submitted()
+    client = signed_in("reviewer")
+    sources = ("A travel survey", "A census")
+    for revision, source, other in ((first, *sources), (second, *reversed(sources))):
+        page = content(client.get(f"/review/{revision.pk}"))
+        assert source in page
+        assert other not in page
+
+
+def test_who_notes_it_again_has_written_in_the_draft(task, result, made_here, person, clock):
+    """Though the draft's text stays what it was."""
+    study, bob = made_here(result), person("analyst")
+    given = {"study": study, "task": task, "clock": clock}
+    first = using.put_into_draft(actor=task.created_by, **given)
+    assert using.put_into_draft(actor=bob, **given) == first
+    assert task.editors.filter(person=bob).exists()
+
+
+def test_who_noted_it_elsewhere_does_not_approve_it(put, submitted, told_again, clock):
+    put()
+    mallory = told_again()
+    revision = submitted()
+    assert provenance_of(revision).noted_by == mallory
+    with pytest.raises(PermissionDenied, match="written in this task"):
+        tasks.approve(
+            revision=revision,
+            seen=revision.content_sha256,
+            password=PASSWORD,
+            comment="",
+            actor=mallory,
+            clock=clock,
+        )
 
 
 def test_what_ships_is_told_as_such(task, signed_in, ada, clock):

@@ -7,6 +7,7 @@ from django.test import Client
 from aggregation.calibration.clips import clip_by_quantile, norms_of
 from aggregation.calibration.expecting import bounded_sums
 from aggregation.calibration.scales import Scaled
+from aggregation.clock import ManualClock
 from aggregation.mechanisms import build_for
 from aggregation.protocol.anonymization import GroupScaling
 from aggregation.protocol.spec_reading import read_spec
@@ -109,14 +110,17 @@ def test_it_cries_no_wolf_and_says_when_sizes_change():
 
 
 @pytest.fixture
-def fitted_on(released, clock):
-    """As if the release's mechanism had been fitted on data with these sizes."""
+def fitted_on(released):
+    """As if the release's mechanism had been fitted on data with these sizes before it was
+    submitted."""
     revision = released[-1].window.revision
     mechanism = read_spec(revision.spec_text).anonymization.mechanism
 
     def note(per_event):
         facts = {"source": "a survey", "per_event": per_event}
-        note_provenance(mechanism=mechanism, facts=facts, actor=revision.author, clock=clock)
+        given = {"task": revision.task, "actor": revision.author}
+        then = ManualClock(revision.submitted_at)
+        note_provenance(mechanism=mechanism, facts=facts, clock=then, **given)
         return drift_of(released[-1])
 
     return note
