@@ -8,10 +8,10 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 
-from portal.accounts.models import LoginFailure, Person
+from portal.accounts.models import Person
+from portal.accounts.passwords import record_refusal
 from portal.accounts.sign_in import admit, forgive
 from portal.addresses import address_of
-from portal.audit.services import Change, record
 from portal.clock import civil_clock
 
 
@@ -36,7 +36,7 @@ class ThrottledBackend(BaseBackend):
         person = Person.objects.filter(username=Person.normalize_username(username)).first()
         reason = _reason_to_refuse(person, password)
         if reason:
-            _record_refusal(person or attempt, reason)
+            record_refusal(person or attempt, reason, clock=civil_clock())
             return None
         forgive(attempt)
         return person
@@ -55,12 +55,3 @@ def _reason_to_refuse(person: Person | None, password: str) -> str:
     if not person.check_password(password):
         return "wrong password"
     return "" if person.is_active else "deactivated"
-
-
-def _record_refusal(subject: Person | LoginFailure, reason: str) -> None:
-    record(
-        action="sign_in.refused",
-        subject=subject,
-        clock=civil_clock(),
-        changes=[Change("reason", None, reason)],
-    )

@@ -1,14 +1,18 @@
 """What people fill in about themselves and each other."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 
+from aggregation.clock import Clock
+from aggregation.errors import Problem
 from portal.accounts.models import Person, Role, Scope
 from portal.accounts.names import only_what_is_seen
-from portal.accounts.sign_in import TooManyFailures, admit, forgive
+from portal.accounts.passwords import require_password
+from portal.accounts.sign_in import TooManyFailures
 from portal.accounts.tokens import LIFETIMES_DAYS
 
 
@@ -32,13 +36,15 @@ class SignInForm(AuthenticationForm):
 
 
 class PasswordForm(PasswordChangeForm):
-    """The old password is counted like a sign-in: a borrowed screen is no place to guess it."""
+    """The old password is asked like at a sign-in: a borrowed screen is no place to guess it."""
 
     field_order = ["old_password", "new_password1", "new_password2"]
 
-    def __init__(self, user: Person, *args: Any, now: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, user: Person, *args: Any, clock: Clock, now: datetime, **kwargs: Any
+    ) -> None:
         super().__init__(user, *args, **kwargs)
-        self._now = now
+        self._clock, self._now = clock, now
         self.fields["old_password"].label = "Password you have now"
         self.fields["new_password1"].label = "New password"
         self.fields["new_password1"].help_text = (
@@ -49,12 +55,11 @@ class PasswordForm(PasswordChangeForm):
         self.fields["new_password2"].help_text = ""
 
     def clean_old_password(self) -> str:
+        old = str(self.cleaned_data["old_password"])
         try:
-            attempt = admit(name=self.user.username, address="", now=self._now)
-        except TooManyFailures as problem:
-            raise ValidationError(str(problem), code="throttled") from None
-        old = super().clean_old_password()
-        forgive(attempt)
+            require_password(self.user, old, clock=self._clock, now=self._now, may_be_starting=True)
+        except Problem as problem:
+            raise ValidationError(str(problem), code="password_incorrect") from None
         return old
 
     def clean(self) -> dict[str, Any]:

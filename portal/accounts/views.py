@@ -75,10 +75,11 @@ def account(request: PersonRequest) -> HttpResponse:
 @login_required
 @sensitive_post_parameters()
 def password(request: PersonRequest) -> HttpResponse:
-    form = PasswordForm(request.user, posted(request), now=datetime.now(UTC))
+    clock = civil_clock()
+    form = PasswordForm(request.user, posted(request), clock=clock, now=datetime.now(UTC))
     if form.is_valid():
         new = form.cleaned_data["new_password1"]
-        change_password(person=request.user, password=new, clock=civil_clock())
+        change_password(person=request.user, password=new, clock=clock)
         update_session_auth_hash(request, request.user)
         messages.success(request, "Your password is changed. Your other sessions have ended.")
         return redirect("account")

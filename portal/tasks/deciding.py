@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from aggregation.clock import Clock
 from portal.accounts.models import Person
+from portal.accounts.passwords import require_password
 from portal.audit import witness
 from portal.audit.services import move
 from portal.problems import Conflict
@@ -22,7 +23,7 @@ from portal.tasks.commenting import checked_text
 from portal.tasks.contents import verify_content
 from portal.tasks.locking import locked_alive
 from portal.tasks.models import Comment, Revision
-from portal.tasks.rights import require_password, require_second_person
+from portal.tasks.rights import require_second_person
 from portal.tasks.selectors import newest_revision
 from portal.tasks.submitting import refuse_decided
 

@@ -1,15 +1,8 @@
 """Who may do what with a task. Services ask here; pages and the API ask before them."""
 
-from datetime import datetime
-
 from django.core.exceptions import PermissionDenied
-from django.views.decorators.debug import sensitive_variables
 
-from aggregation.clock import Clock
-from aggregation.errors import Problem
 from portal.accounts.models import Person, Role
-from portal.accounts.sign_in import admit, forgive
-from portal.audit.services import Change, record
 from portal.tasks.models import Editor, Revision
 
 READERS = (Role.ANALYST, Role.REVIEWER, Role.OPERATOR)
@@ -40,18 +33,3 @@ def require_second_person(revision: Revision, person: Person) -> None:
     require_role(person, Role.REVIEWER)
     if reason := why_not_approver(revision, person):
         raise PermissionDenied(reason)
-
-
-@sensitive_variables("password")
-def require_password(person: Person, password: str, *, clock: Clock, now: datetime) -> None:
-    """Ask for the password again, counted like a sign-in. `now` is machine time.
-
-    Called before a transaction is open, so that a failure is counted whatever happens next.
-    """
-    attempt = admit(name=person.username, address="", now=now)
-    held = Person.objects.get(pk=person.pk)
-    if not held.is_active or held.must_change_password or not held.check_password(password):
-        wrong = [Change("reason", None, "wrong password")]
-        record(action="sign_in.refused", subject=held, clock=clock, changes=wrong)
-        raise Problem("This is not your password.", hint="Type the one you sign in with.")
-    forgive(attempt)

@@ -1,13 +1,17 @@
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 
-from portal.accounts.models import Person
+from portal.accounts.models import LoginFailure, Person
+from portal.accounts.passwords import require_password
 from portal.accounts.sign_in import NAME_LIMIT
 from portal.audit.models import Entry
 from tests.portal.accounts.conftest import PASSWORD, bearer
 
 pytestmark = pytest.mark.django_db
 NEW = "four quite random words"
+MD5 = "django.contrib.auth.hashers.MD5PasswordHasher"
 
 
 def _change(client, *, old=PASSWORD, new=NEW, again=None):
@@ -42,7 +46,7 @@ def test_the_other_sessions_end(person, signed_in):
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"old": "wrong"}, "Your old password was entered incorrectly"),
+        ({"old": "wrong"}, "This is not your password."),
         ({"new": "short"}, "at least 12 characters"),
         ({"new": "password1234"}, "too common"),
         ({"new": "ada-lovelace"}, "too similar"),
@@ -69,6 +73,43 @@ def test_the_old_password_cannot_be_guessed_from_a_borrowed_screen(person, signe
     for _ in range(NAME_LIMIT):
         _change(client, old="guess")
     assert "too many failed sign-ins" in _change(client).content.decode()
+
+
+def test_a_wrong_guess_is_on_record_like_a_refused_sign_in(person, signed_in):
+    ada = person(username="ada")
+    _change(signed_in(who=ada), old="s3cret-typed-wrong")
+    entry = Entry.objects.get()
+    assert (entry.action, entry.actor) == ("sign_in.refused", "system")
+    assert (entry.object_type, entry.object_id) == ("person", str(ada.pk))
+    assert entry.changes == [{"field": "reason", "from": None, "to": "wrong password"}]
+    assert "s3cret" not in str(entry.content())
+
+
+def test_guesses_fill_the_log_no_faster_than_sign_ins_do(person, signed_in, sign_in):
+    client = signed_in(who=person(username="ada"))
+    for _ in range(NAME_LIMIT + 3):
+        _change(client, old="guess")
+    assert sign_in("ada").status_code == 429
+    assert Entry.objects.filter(action="sign_in.refused").count() == NAME_LIMIT
+
+
+def test_the_right_password_takes_back_the_failures(person, signed_in):
+    client = signed_in(who=person(username="ada"))
+    for _ in range(NAME_LIMIT - 1):
+        _change(client, old="guess")
+    _change(client)
+    assert not LoginFailure.objects.exists()
+    assert Entry.objects.latest("seq").action == "password.changed"
+
+
+def test_asking_once_more_does_not_end_the_session_it_asks(person, clock, settings):
+    """Where the hash is older than the settings, a sign-in renews it, and this does not."""
+    ada = person(username="ada")
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", MD5]
+    require_password(ada, PASSWORD, clock=clock, now=datetime.now(UTC))
+    before = ada.password
+    ada.refresh_from_db()
+    assert ada.password == before
 
 
 def test_no_password_and_no_hash_is_ever_on_record(person, signed_in):
