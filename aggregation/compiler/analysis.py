@@ -19,6 +19,7 @@ from aggregation.compiler.guard import (
     server,
     shapes,
     syntax,
+    unseen,
     warnings,
 )
 from aggregation.compiler.guard.output import ClientQuery
@@ -57,8 +58,14 @@ class Analyst:
     verdicts: Verdicts
 
     def read(self, part: str, text: str) -> Checked | None:
-        """Parse one part and put its tree before the rules on syntax."""
+        """Parse one part and put its tree before the rules on syntax.
+
+        A text that is not what it looks like is not read on: what else is wrong with it would be
+        said of words that nobody sees.
+        """
         self.verdicts.texts[part] = text
+        if self.verdicts.give(unseen.RULE, part, unseen.in_sql(text)):
+            return None
         parsed = parse(part, text)
         if isinstance(parsed, Unparsed):
             self.verdicts.give(parsed.rule, part, [parsed.finding])

@@ -11,7 +11,7 @@ import msgspec
 Severity = Literal["refusal", "warning"]
 
 # Parts in the order an analyst reads them; fields of the document come after.
-_SQL_PARTS: Final = ("sql", "client_sql", "server_sql", "eligibility.sql")
+SQL_PARTS: Final = ("sql", "client_sql", "server_sql", "eligibility.sql")
 
 
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,5 +50,5 @@ def in_reading_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
 
 def _place(diagnostic: Diagnostic) -> tuple[int, str, int, int, str]:
     part = diagnostic.part
-    rank = _SQL_PARTS.index(part) if part in _SQL_PARTS else len(_SQL_PARTS)
+    rank = SQL_PARTS.index(part) if part in SQL_PARTS else len(SQL_PARTS)
     return (rank, part, diagnostic.line or 0, diagnostic.column or 0, diagnostic.rule)

@@ -8,6 +8,7 @@ import msgspec
 
 from aggregation.compiler.compile import Compiled, Refused, compile_spec
 from aggregation.compiler.diagnostics import Diagnostic, in_reading_order
+from aggregation.compiler.guard import unseen
 from aggregation.protocol.spec_reading import Misfit, Misfits, Unreadable, spec_from
 from aggregation.protocol.spec_text import Document, read_document
 from aggregation.protocol.streams import Catalog
@@ -39,7 +40,7 @@ def compile_text(
     except Misfits as error:
         found_all = in_reading_order(_misfit(m) for m in error.found)
         return REFUSED, _report(Refused(diagnostics=found_all))
-    report = _report(_with_places(result, document))
+    report = _report(_with_places(_with_surroundings(result, text), document))
     return (ACCEPTED if report["accepted"] else REFUSED), report
 
 
@@ -54,6 +55,14 @@ def _misfit(misfit: Misfit) -> Diagnostic:
         line=line,
         column=column,
     )
+
+
+def _with_surroundings(result: Compiled | Refused, text: str | bytes) -> Compiled | Refused:
+    """What stands around the fields is judged once the fields themselves hold nothing unseen."""
+    if any(d.rule == unseen.RULE for d in result.diagnostics):
+        return result
+    found = unseen.in_document(text)
+    return Refused(diagnostics=(*result.diagnostics, *found)) if found else result
 
 
 def _with_places(result: Compiled | Refused, document: Document) -> Compiled | Refused:

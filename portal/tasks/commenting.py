@@ -5,6 +5,7 @@ from django.db import transaction
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
+from aggregation.protocol.unseen import REMEDY, TOLD, unseen_in_prose
 from portal.accounts.models import Person
 from portal.audit.services import record
 from portal.tasks import telling
@@ -68,6 +69,9 @@ def checked_text(text: str) -> str:
             f"The comment has {len(text):,} characters; at most {MAX_LENGTH:,} are kept.",
             hint="Shorten it.",
         )
+    for unseen in unseen_in_prose(text):
+        place = f"Line {unseen.line}, column {unseen.column} of the comment"
+        raise Problem(f"{place} is {unseen.name}. {TOLD}", hint=REMEDY)
     return text
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from aggregation.compiler.compile import Compiled, Refused, compile_spec
+from aggregation.compiler.guard.unseen import in_document
 from aggregation.errors import Problem
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.spec_reading import read_spec
@@ -49,6 +50,8 @@ def content_of(text: str, *, name: str) -> Content:
     compiled = compile_spec(spec, installed_catalog(), populations=known_populations())
     if isinstance(compiled, Refused):
         raise _refusal(compiled)
+    if unseen := in_document(text):
+        raise _refusal(Refused(diagnostics=unseen))
     return _content(text, spec, compiled)
 
 

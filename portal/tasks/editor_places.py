@@ -11,7 +11,9 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class BlockPlaces:
-    """Lines of the text blocks of a document: a query's line and column become the document's."""
+    """Lines of the queries in a document: their own lines and columns become the document's.
+
+    Findings on other fields have the document's already."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -49,7 +51,8 @@ class BlockPlaces:
             return
         for key, value in node.value:
             here = (*path, str(key.value))
-            if isinstance(value, yaml.ScalarNode) and value.style == "|":
+            block = isinstance(value, yaml.ScalarNode) and value.style == "|"
+            if block and _is_query(here[-1]):
                 # The block's first line is the one after its mark.
                 self._blocks[".".join(here)] = value.start_mark.line + 1
             self._walk(value, here)

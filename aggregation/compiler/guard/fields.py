@@ -9,6 +9,7 @@ from typing import Final
 
 from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Finding
+from aggregation.compiler.guard import unseen
 from aggregation.compiler.guard.names import nearest
 from aggregation.protocol.anonymization import GRID
 from aggregation.protocol.spec import Spec, decimal_text
@@ -45,6 +46,11 @@ def description(subject: Subject) -> Iterator[Finding]:
     if length > bounds.MAX_DESCRIPTION:
         message = f"The description has {length:,} characters; {bounds.MAX_DESCRIPTION:,} are read."
         yield _at("description", message, "Shorten it.")
+
+
+def unseen_character(subject: Subject) -> Iterator[Finding]:
+    """No text is drawn as another: whoever approves the spec reads what it says."""
+    yield from unseen.in_fields(subject.spec.document())
 
 
 def streams(subject: Subject) -> Iterator[Finding]:
@@ -194,6 +200,7 @@ def post_processing(subject: Subject) -> Iterator[Finding]:
 RULES: Final[tuple[FieldRule, ...]] = (
     name,
     description,
+    unseen_character,
     streams,
     population,
     queries,

@@ -52,6 +52,33 @@ def test_it_names_unknown_fields() -> None:
     assert "client_sql" in report["diagnostics"][0]["hint"]
 
 
+def test_what_nobody_sees_is_refused_in_comments_of_the_document_too() -> None:
+    code, report = compile_text(f"# Trips\u202e\n{TEXT}# \u2067\n", CATALOG)
+    assert code == 1
+    found = [(d["rule"], d["part"], d["line"], d["column"]) for d in report["diagnostics"]]
+    last = TEXT.count("\n") + 2
+    assert found == [
+        ("unseen_character", "document", 1, 8),
+        ("unseen_character", "document", last, 3),
+    ]
+    assert "U+202E RIGHT-TO-LEFT OVERRIDE" in report["diagnostics"][0]["message"]
+
+
+def test_what_nobody_sees_is_told_once() -> None:
+    """Where it stands in a field it is told there, though it stands in the document as well."""
+    written = f"# \u202e\n{TEXT}description: Trips\u202e by activity\n"
+    found = compile_text(written, CATALOG)[1]["diagnostics"]
+    assert [(d["rule"], d["part"], d["line"]) for d in found] == [
+        ("unseen_character", "description", TEXT.count("\n") + 2)
+    ]
+    assert found[0]["message"].startswith("Line 1, column 6 of this text is U+202E")
+
+
+def test_a_mark_of_the_order_of_bytes_is_no_part_of_the_text() -> None:
+    marked = f"\ufeff{TEXT}"
+    assert compile_text(marked, CATALOG)[0] == compile_text(marked.encode(), CATALOG)[0] == 0
+
+
 def test_json_and_yaml_get_the_same_answer() -> None:
     from_yaml, from_json = compile_text(TEXT, CATALOG), compile_text(json.dumps(BASE), CATALOG)
     assert from_yaml == from_json

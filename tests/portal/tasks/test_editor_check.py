@@ -100,6 +100,27 @@ def test_a_finding_in_a_query_has_its_place_in_the_document(around):
         assert line[first["document_column"] - 1 :].startswith("nothing_here")
 
 
+def test_what_nobody_sees_has_its_place_in_the_document(around):
+    """In a query, in a text of several lines, and in a comment of the document."""
+    text = POINTS["weekly-trips"]
+    block = "description: |\n  Trips\n  by re\u202egion\n"
+    described = "".join(
+        block if line.startswith("description:") else line for line in text.splitlines(True)
+    )
+    for odd, begins in (
+        (text.replace("FROM trips", "FROM trips --\u202e", 1), "\u202e"),
+        (described, "description: |"),
+        (f"{text}# \u2066\n", "\u2066"),
+    ):
+        assert odd != text
+        found = check(odd, around)
+        assert not found["accepted"]
+        [one] = found["diagnostics"]
+        assert one["rule"] == "unseen_character"
+        line = odd.splitlines()[one["document_line"] - 1]
+        assert line[one["document_column"] - 1 :].startswith(begins)
+
+
 ROTATED = ("anonymization", "mechanism")
 
 
