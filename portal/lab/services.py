@@ -40,10 +40,11 @@ def ask_for_study(*, kind: str, parameters: object, actor: Person, clock: Clock)
 
 def load_study(*, text: str, actor: Person, clock: Clock) -> Study:
     """The result of a calibration that was run where its data is. Only numbers come here."""
-    from portal.lab.calibrating import load_fitted
+    from portal.lab.calibrating import load_fitted, refuse_unseen
 
     require_role(actor, *STUDENTS)
     fitted, now = load_fitted(text), datetime.now(UTC)
+    refuse_unseen(fitted)
     told = fitted.provenance
     with transaction.atomic():
         study = Study.objects.create(

@@ -15,6 +15,7 @@ from aggregation.mechanisms import problems
 from aggregation.protocol.anonymization import BudgetSplit, GroupScaling, Mechanism, Rotated
 from aggregation.protocol.ranks import DomainOf
 from aggregation.protocol.server_config import ServerConfig
+from aggregation.protocol.unseen import TOLD, unseen_in_prose
 from portal.lab.calibrating.provenance import Fitted, Provenance
 
 _MOST_BYTES = 2_000_000
@@ -42,6 +43,14 @@ def load_fitted(text: str | bytes) -> Fitted:
     for sentence in _faults(found):
         raise Problem(sentence, hint=_HINT)
     return found
+
+
+def refuse_unseen(found: Fitted) -> None:
+    """A reviewer reads where numbers come from. Asked when a result is loaded, not of those that
+    are here already."""
+    for text in _texts(found.plain()):
+        for unseen in unseen_in_prose(text):
+            raise Problem(f"{unseen.name} stands in {text[:40]!r}. {TOLD}", hint="Remove it.")
 
 
 def misfits(found: Fitted, config: ServerConfig, domain_of: DomainOf) -> Iterator[str]:

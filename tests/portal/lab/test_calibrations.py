@@ -287,6 +287,13 @@ def test_it_refuses_what_is_no_result(signed_in, text):
     assert not Study.objects.exists()
 
 
+def test_it_refuses_a_source_that_is_drawn_as_another(result, loaded):
+    result["provenance"]["source"] = "A travel \u202esurvey"
+    with pytest.raises(Problem, match=r"U\+202E RIGHT-TO-LEFT OVERRIDE stands in 'A travel "):
+        loaded(result)
+    assert not Study.objects.exists()
+
+
 def test_two_stand_side_by_side_however_they_were_asked_for(result, loaded, made_here, signed_in):
     """A loaded one has other parameters than one that was asked for: each by its name."""
     here, there = made_here(result), loaded(result)
