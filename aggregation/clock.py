@@ -197,8 +197,11 @@ def _parsed(path: Path) -> list[Segment]:
 
 def _replace(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.{uuid4().hex}.new")
-    temporary.write_text(text)
-    temporary.replace(path)
+    try:
+        temporary.write_text(text)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _checked(speed: float) -> float:

@@ -6,7 +6,9 @@ the settings really read, and a misspelt variable stops the start instead of bei
 
 import difflib
 import os
+import re
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -22,7 +24,12 @@ class Knob:
 
 
 KNOBS: dict[str, Knob] = {}
-_HIDDEN = "The address is not shown here, since it may hold a password."
+_HIDDEN = (
+    "The address is not shown here, since it may hold a password. In one, write characters such as "
+    "/ # ? @ [ with % and their code."
+)
+# As Django compares hosts: without a scheme or a port, IPv6 in brackets; a dot takes subdomains.
+_HOST = re.compile(r"\*|[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)
 
 
 def text(name: str, default: str = "", *, shown: str = "") -> str:
@@ -77,13 +84,39 @@ def names(name: str, default: str, *, shown: str = "") -> list[str]:
     return found
 
 
+def hosts(name: str, default: str) -> list[str]:
+    found = names(name, default)
+    for host in found:
+        if not _HOST.fullmatch(host):
+            raise Problem(
+                f"{name} has {host!r}, which no request asks for.",
+                hint="It takes host names such as mayfly.example.org, without https:// and port.",
+            )
+    return found
+
+
+def networks(name: str) -> list[str]:
+    """What the server in front of the program would take for a name, and trust nobody for it."""
+    found = names(name, "", shown="none")
+    for network in found:
+        try:
+            ip_network(network)
+        except ValueError:
+            raise Problem(
+                f"{name} has {network!r}, which is no address.",
+                hint="It takes addresses such as 10.0.0.5, or networks such as 10.0.0.0/24.",
+            ) from None
+    return found
+
+
 def folder(name: str, default: str, *, shown: str = "") -> Path:
     """A folder that is ours to write in; it is made, for us alone, if it is not there."""
-    path = Path(_read(name, "folder", default, shown=shown)).expanduser().absolute()
+    path = Path(_read(name, "folder", default, shown=shown))
     try:
+        path = path.expanduser().absolute()
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         writable = os.access(path, os.W_OK | os.X_OK)
-    except OSError:
+    except (OSError, RuntimeError):  # the second of a ~ of nobody
         writable = False
     if not writable:
         raise Problem(
@@ -100,13 +133,38 @@ def folder_if_named(name: str, *, shown: str) -> Path | None:
 
 def url(name: str, default: str, schemes: tuple[str, ...], *, shown: str = "") -> str:
     value = _read(name, "address " + " or ".join(f"{s}://" for s in schemes), default, shown=shown)
-    if value and urlsplit(value).scheme not in schemes:
+    if value and value.partition("://")[0].lower() not in schemes:
         raise Problem(
             f"{name} does not start with {' or '.join(f'{s}://' for s in schemes)}.",
             hint=_HIDDEN,
         )
     if value and not _has_place(value):
         raise Problem(f"{name} has no host, or a port that is no number.", hint=_HIDDEN)
+    return value
+
+
+def origin(name: str, default: str, *, shown: str) -> str:
+    """Where a whole site is: scheme, host and, if any, port."""
+    value = url(name, default, ("http", "https"), shown=shown).rstrip("/")
+    parts = urlsplit(value)
+    if value and (parts.path or parts.query or parts.fragment):
+        raise Problem(
+            f"{name} goes on behind the host, and the portal is no part of another site.",
+            hint="Give it a host of its own, such as https://mayfly.example.org.",
+        )
+    return value
+
+
+def store(name: str, default: str) -> str:
+    """The address of a Valkey or Redis; its databases are numbers."""
+    value = url(name, default, ("redis", "rediss", "unix"), shown="embedded")
+    parts = urlsplit(value)
+    number = parts.path.strip("/")
+    if parts.scheme != "unix" and number and not number.isdecimal():
+        raise Problem(
+            f"{name} has {number!r} behind the host.",
+            hint="What stands there is the number of a database, such as redis://host:6379/0.",
+        )
     return value
 
 
@@ -150,6 +208,7 @@ def database(address: str) -> dict[str, Any]:
         raise Problem(
             "MAYFLY_DATABASE_URL names no database.", hint="Its form is postgresql://host/name."
         )
+    _refuse_strange(options)
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.strip("/")),
@@ -172,10 +231,23 @@ def database(address: str) -> dict[str, Any]:
     }
 
 
+def _refuse_strange(options: dict[str, str]) -> None:
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import make_conninfo
+
+    try:
+        make_conninfo("", **options)
+    except ProgrammingError as error:
+        raise Problem(
+            f"MAYFLY_DATABASE_URL has something behind the ? that does not fit ({error}).",
+            hint="There are options of libpq, such as sslmode=require.",
+        ) from None
+
+
 def _has_place(address: str) -> bool:
     """A host and, if any, a port; a folder or file of sockets takes the host's place."""
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         _ = parts.port
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""Secrets in files outside the database and its backups, made on first use and kept.
+"""Secrets in files outside the database and its backups, made once and kept.
 
 Those that sign can be rotated in two steps. The next key is announced: devices and readers learn
 its public half while the old one still signs. Then it takes the old one's place, whose public half
@@ -22,7 +22,20 @@ PARTIALS = "partials"
 
 
 def kept_secret(name: str) -> bytes:
-    """32 random bytes in a file of the key folder, for us alone; the first of several wins."""
+    """32 random bytes in a file of the key folder, for us alone. The demo makes what is not there.
+
+    In production a key that is gone stays gone until somebody puts it back, or says that it is
+    lost: with another in its place devices would refuse everything, and nobody would see why.
+    """
+    path = _path(name)
+    if not settings.DEMO and not path.exists():
+        refuse_empty_folder()
+        raise FileNotFoundError(f"The key folder {path.parent} has no {name}: put it back.")
+    return made_secret(name)
+
+
+def made_secret(name: str) -> bytes:
+    """The secret, made if it is not there; the first of several wins."""
     path = _path(name)
     if not path.exists():
         _make(path)
@@ -47,7 +60,7 @@ def trusted_keys(name: str) -> list[Ed25519PublicKey]:
 
 def announce(name: str) -> Ed25519PublicKey:
     """Make the next key, and publish its public half before anything is signed with it."""
-    return _public(kept_secret(_next(name).name))
+    return _public(made_secret(_next(name).name))
 
 
 def forget_announced(name: str) -> None:

@@ -56,13 +56,12 @@ SECRET_KEY = _secret_key()
 
 PORT = env.whole("MAYFLY_PORT", 8000, 1, 65_535)
 BIND = env.text("MAYFLY_BIND", "127.0.0.1")
-PUBLIC_URL = env.url(
+PUBLIC_URL = env.origin(
     "MAYFLY_PUBLIC_URL",
     f"http://127.0.0.1:{PORT}" if DEMO else "",
-    ("http", "https"),
     shown="http://127.0.0.1:8000 in the demo",
-).rstrip("/")
-ALLOWED_HOSTS = env.names("MAYFLY_HOSTS", "127.0.0.1,localhost,[::1]" if DEMO else "")
+)
+ALLOWED_HOSTS = env.hosts("MAYFLY_HOSTS", "127.0.0.1,localhost,[::1]" if DEMO else "")
 if not DEMO:
     env.required_in_production("MAYFLY_HOSTS", ",".join(ALLOWED_HOSTS), "the names people type")
     env.required_in_production("MAYFLY_PUBLIC_URL", PUBLIC_URL, "where people reach the portal")
@@ -175,9 +174,8 @@ def _run_dir() -> Path:
 RUN_DIR = _run_dir()
 VALKEY_SOCKET = RUN_DIR / "valkey.sock"
 _embedded = f"unix://{VALKEY_SOCKET}"
-_kinds = ("redis", "rediss", "unix")
-BROKER_URL = env.url("MAYFLY_BROKER_URL", _embedded if DEMO else "", _kinds, shown="embedded")
-QUEUE_URL = env.url("MAYFLY_QUEUE_URL", _embedded if DEMO else "", _kinds, shown="embedded")
+BROKER_URL = env.store("MAYFLY_BROKER_URL", _embedded if DEMO else "")
+QUEUE_URL = env.store("MAYFLY_QUEUE_URL", _embedded if DEMO else "")
 EMBEDDED_VALKEY = _embedded in (BROKER_URL, QUEUE_URL)
 if not DEMO:
     env.required_in_production("MAYFLY_BROKER_URL", BROKER_URL, "a redis:// address")
@@ -186,9 +184,9 @@ if not DEMO:
 CELERY_BROKER_URL = BROKER_URL.replace("unix://", "redis+socket://")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Longer than the longest session: a job that runs past it would be delivered a second time.
 # A Valkey that is started again is there within seconds: messages wait for it.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 10, "interval_step": 0.2, "interval_max": 1}
+# Longer than the longest session: a job that runs past it would be delivered a second time.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 86_400, "socket_keepalive": True}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
@@ -309,7 +307,7 @@ SECURE_REDIRECT_EXEMPT = [r"^health$", r"^ready$"]
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
-PROXIES = env.names("MAYFLY_PROXIES", "", shown="none")
+PROXIES = env.networks("MAYFLY_PROXIES")
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'self'"],
@@ -433,6 +431,9 @@ LOGGING = {
         "django.request": {"filters": ["mistakes"]},
         "django.security.csrf": {"filters": ["refusals"]},
         "django.security.DisallowedHost": {"filters": ["refusals"]},
+        # It has put a handler of its own in place by now.
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
+        "uvicorn.access": {"handlers": [], "propagate": False},
         "celery": {"level": "WARNING"},
         # The heartbeat says "received" and "succeeded" many times a minute.
         "celery.app.trace": {"level": "WARNING"},

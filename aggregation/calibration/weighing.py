@@ -15,10 +15,9 @@ from aggregation.calibration.proxy import Proxy
 from aggregation.errors import Problem
 from aggregation.mechanisms.slices import Slicing
 from aggregation.protocol.part import Floats, Integers
+from aggregation.release.clipping import PLACES
 
 LEAST_DEVICES: Final = 2000
-# Keys whose values hold different devices.
-_PLACES: Final = ("region", "country")
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Weights:
                 hint="Errors are weighed over such cells: use more devices, or larger cells.",
             )
         events = proxy.truth[:, proxy.count]
-        by = [name for name in proxy.cells.names if name in _PLACES]
+        by = [name for name in proxy.cells.names if name in PLACES]
         where = Slicing.by(by, proxy.cells).of(proxy.seen)
         weight = (events / np.bincount(where, events)[where])[places]
         return cls(places, weight / weight.sum(), proxy.truth[places], proxy.metrics)

@@ -75,12 +75,11 @@ class Binder:
         """The steps that WITH names, each able to read those before it."""
         with_ = node.args.get("with_")
         found = dict(known)
-        here: list[str] = []
         for cte in with_.expressions if with_ else ():
             name = folded(cte.alias)
             at = self.statement.at(cte.args["alias"])
-            self._new_name(names.NewName(name, at, (*self.tables.taken, *here)))
-            here.append(name)
+            # Between steps of one name around it and after it, SQLite takes the one after it.
+            self._new_name(names.NewName(name, at, (*self.tables.taken, *found)))
             found[name] = self.renamed(self.query(cte.this, found), cte.args["alias"])
         return found
 

@@ -171,13 +171,14 @@ class Expressions:
 
     def _comparison(self, node: Any, at: int) -> Expr:
         sign = _COMPARISONS[type(node)]
-        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
-            return self._truth(node, at)
+        if sign.startswith("IS") and isinstance(node.expression.unnest(), exp.Boolean):
+            held = self._truth(node, at)
+            return Not(held, at) if sign == "IS NOT" else held
         return Compare(sign, self.bind(node.this), self.bind(node.expression), at)
 
     def _truth(self, node: Any, at: int) -> Expr:
         """x IS TRUE holds for any number but 0, x IS FALSE for 0 alone, neither for NULL."""
-        yes = bool(node.expression.this)
+        yes = bool(node.expression.unnest().this)
         known = Call("coalesce", (self.bind(node.this), Number("0" if yes else "1")), at)
         return Compare("<>" if yes else "=", known, Number("0"), at)
 

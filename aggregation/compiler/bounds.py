@@ -55,7 +55,6 @@ MAX_RANDOM_CLIP: Final = Decimal(100)
 # A sentence on the guarantee card.
 MAX_SOURCE: Final = 300
 
-MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 2000
 
 # Text that the parser sees at all; SQLite on the device has the same limit.

@@ -12,7 +12,10 @@ N = TypeVar("N", bound=exp.Expr)
 
 
 class Parser(SQLiteParser):
-    """Where nodes begin: clauses and functions at their keyword, others at a word."""
+    """Where nodes begin: clauses, types and functions at their keyword, others at a word."""
+
+    # MOD(a, b) divides real numbers where SQLite has it; the parser makes it a % b, which does not.
+    FUNCTIONS = {n: made for n, made in SQLiteParser.FUNCTIONS.items() if n != "MOD"}
 
     def expression(self, instance: N, token: Any = None, comments: Any = None) -> N:
         result = super().expression(instance, token=token, comments=comments)
@@ -31,6 +34,10 @@ class Parser(SQLiteParser):
         if isinstance(node, exp.Paren):
             node.meta["written"] = True
         return node
+
+    def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        token, found = self._curr, super()._parse_types(*args, **kwargs)
+        return self._begun(token, found) if isinstance(found, exp.DataType) else found
 
     def _parse_limit(self, this: Any = None, *args: Any, **kwargs: Any) -> exp.Expr | None:
         return self._begun(self._curr, super()._parse_limit(this, *args, **kwargs), this)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from aggregation.compiler import bounds
 from aggregation.compiler.diagnostics import Diagnostic, Finding, in_reading_order
@@ -20,9 +19,6 @@ class Verdicts:
     texts: dict[str, str] = field(default_factory=dict)
     _given: list[Diagnostic] = field(default_factory=list)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    def in_force(self, rule: Callable[..., Any]) -> bool:
-        return rule.__name__ not in self.without
 
     def give(self, rule: str, part: str, findings: Iterable[Finding]) -> bool:
         """Record findings; say whether there was a refusal."""

@@ -50,9 +50,6 @@ class GroupBySum(AggregationCore[Part, Parts, Report]):
         """Cells held in memory: for the control loop as well."""
         return self._state().touched
 
-    def check(self, contribution: Part) -> Verdict:
-        return check(contribution, self.params)
-
     def accumulate(self, contribution: Part) -> Verdict:
         verdict = check(contribution, self.params)
         if verdict is Verdict.ACCEPTED:
@@ -60,9 +57,6 @@ class GroupBySum(AggregationCore[Part, Parts, Report]):
             self._count(1)
             sums.add(contribution.ranks, contribution.values)
         return verdict
-
-    def check_batch(self, contributions: Parts) -> Verdicts:
-        return check_batch(contributions, self.params)
 
     def accumulate_batch(
         self, contributions: Parts, *, among: NDArray[np.bool_] | None = None

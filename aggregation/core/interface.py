@@ -46,16 +46,8 @@ class AggregationCore(ABC, Generic[One, Many, Result]):
     """State of one aggregation: contributions in, one result out."""
 
     @abstractmethod
-    def check(self, contribution: One) -> Verdict:
-        """Whether this contribution would be accepted; changes nothing."""
-
-    @abstractmethod
     def accumulate(self, contribution: One) -> Verdict:
         """Add a contribution to the state if it is accepted, else leave the state as it was."""
-
-    @abstractmethod
-    def check_batch(self, contributions: Many) -> Verdicts:
-        """`check` for each of many."""
 
     @abstractmethod
     def accumulate_batch(

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from aggregation.errors import Problem
-from aggregation.protocol.windows import Window
 
 _SECRET_BYTES: Final = 32
 _TASK: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?")
@@ -112,11 +111,14 @@ class KeyFolder:
 
     def erase(self, name: KeyName) -> bool:
         """Whether there was such a key. When this returns, it is gone from the disk for good."""
-        return self._unlink(name.file) > 0
-
-    def erase_window(self, task: str, window: Window) -> int:
-        """Erase the keys of all levels and days of a task's window, and say how many."""
-        return self._unlink(f"{task}.{window.id}")
+        found = False
+        for file in os.listdir(self._path):
+            if file == name.file or file.startswith(f"{name.file}."):
+                with suppress(FileNotFoundError):
+                    (self._path / file).unlink()
+                    found |= file == name.file
+        self._sync()
+        return found
 
     def names(self) -> tuple[KeyName, ...]:
         """All keys that there are, in order."""
@@ -149,17 +151,6 @@ class KeyFolder:
             os.link(fresh, self._path / name.file)
         fresh.unlink(missing_ok=True)
         self._sync()
-
-    def _unlink(self, prefix: str) -> int:
-        """Unlink what belongs to a name or to the start of one; count the keys among it."""
-        erased = 0
-        for file in os.listdir(self._path):
-            if file == prefix or file.startswith(f"{prefix}."):
-                with suppress(FileNotFoundError):
-                    (self._path / file).unlink()
-                    erased += _FILE.fullmatch(file) is not None
-        self._sync()
-        return erased
 
     def _sync(self) -> None:
         """Names made and removed are on the disk when this returns."""

@@ -7,7 +7,6 @@ beside each mechanism's arithmetic.
 """
 
 from decimal import Decimal
-from typing import Annotated
 
 import msgspec
 
@@ -61,20 +60,17 @@ class Rotated(
 Mechanism = JointClipping | BudgetSplit | GroupScaling | Rotated
 
 
-Share = Annotated[Decimal, msgspec.Meta(extra_json_schema={"type": ["number", "string"]})]
-
-
 class ClipTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How far clipping may have moved one metric, at 95 %, as shares of a value."""
 
     # A cell of n events is off by random/√n: devices lose to the clip each on their own account.
-    random: Share
+    random: Decimal
     # Whether the cells of one device lose together: 0 for each by chance, 1 for all alike.
-    together: Share = Decimal(1)
+    together: Decimal = Decimal(1)
     # What does not shrink with more events, such as a loss that no correction undoes.
-    systematic: Share = Decimal(0)
+    systematic: Decimal = Decimal(0)
     # Whether that share is the same in all kinds of cells, or each has its own, by chance: 1 or 0.
-    alike: Share = Decimal(1)
+    alike: Decimal = Decimal(1)
 
 
 class ClipUncertainty(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

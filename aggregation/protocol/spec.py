@@ -9,22 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from aggregation.protocol.anonymization import ClipUncertainty, Mechanism, Suppression
 from aggregation.protocol.steps import Norms
 from aggregation.protocol.windows import Unit
-
-# A JSON number or its decimal text: 2, 0.5 and "0.5" are the same ε.
-Epsilon = Annotated[
-    Decimal,
-    msgspec.Meta(
-        description="Privacy loss per device and window, in steps of 0.01.",
-        extra_json_schema={"type": ["number", "string"]},
-    ),
-]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -60,7 +51,9 @@ class AggregationPart(_Part, frozen=True, kw_only=True):
 
 
 class AnonymizationPart(_Part, frozen=True, kw_only=True):
-    epsilon: Epsilon
+    # Privacy loss per device and window, in steps of 0.01. A number or its decimal text: 2, 0.5
+    # and "0.5" are the same ε.
+    epsilon: Decimal
     mechanism: Mechanism
     # What intervals say of clipping; without it they are of the noise alone.
     clip_uncertainty: ClipUncertainty | None = None
@@ -113,11 +106,6 @@ class Spec(_Part, frozen=True, kw_only=True):
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.canonical()).hexdigest()
-
-
-def json_schema() -> dict[str, Any]:
-    """What a spec looks like, for editors and for the API's documentation."""
-    return msgspec.json.schema(Spec)
 
 
 def with_decimals(value: Any, written: Callable[[Decimal], Any]) -> Any:

@@ -212,7 +212,7 @@ class _Builder:
             top.key = event.value
             self.places[(*top.path, event.value)] = place or (1, 1)
         else:
-            self._add(_meaning(event.value) if event.implicit[0] else event.value, place)
+            self._add(plain_value(event.value) if event.implicit[0] else event.value, place)
 
     def _add(self, value: Any, place: Place | None) -> Path:
         """Put a value where it belongs; give its path."""
@@ -233,7 +233,8 @@ class _Builder:
         return path
 
 
-def _meaning(word: str) -> Any:
+def plain_value(word: str) -> Any:
+    """What a word without quotation marks stands for."""
     if word in _ODD:
         return float(_ODD[word])
     if _INTEGER.fullmatch(word):

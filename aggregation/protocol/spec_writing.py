@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from aggregation.protocol.spec import Spec, decimal_text
+from aggregation.protocol.spec_text import plain_value
 
 
 def to_yaml(spec: Spec) -> str:
@@ -62,8 +63,10 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    several = "\n" in value
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if several else None)
+    """Quoted where our reader would take it for a number: `1e5` is text for the writer of YAML."""
+    number = not isinstance(plain_value(value), str)
+    style = "|" if "\n" in value else "'" if number else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 def _list(dumper: yaml.SafeDumper, value: list[Any]) -> yaml.SequenceNode:

@@ -17,14 +17,14 @@ KEY_BYTES: Final = 32
 TOKEN_BYTES: Final = 16
 
 # No other keyed hash of ours begins so.
-_PURPOSE: Final = b"mayfly token 1\n"
+PURPOSE: Final = b"mayfly token 1\n"
 
 
 def token(key: bytes, *, session: str, update: str) -> str:
     """The token of this update for this session: 32 hex digits."""
     if len(key) != KEY_BYTES:
         raise Problem(f"A token key has {KEY_BYTES} bytes, this one has {len(key)}.")
-    signed = _PURPOSE + raw_session(session) + raw_update(update)
+    signed = PURPOSE + raw_session(session) + raw_update(update)
     return hmac.digest(key, signed, "sha256")[:TOKEN_BYTES].hex()
 
 

@@ -101,9 +101,6 @@ class Window:
     def previous(self) -> Window:
         return Window.containing(self.start - timedelta(microseconds=1), self.unit)
 
-    def is_complete(self, now: datetime) -> bool:
-        return now >= self.end
-
     def __contains__(self, moment: datetime) -> bool:
         return self.start <= moment < self.end
 

@@ -56,11 +56,10 @@ def emission_tables(
     recipe: Recipe,
     *,
     grouping: Grouping | None = None,
-    factors: FactorTable | None = None,
     only: Iterable[tuple[str, ...]] | None = None,
 ) -> Iterator[Table]:
     """Emissions of all cells, then of every subset of the keys, or only of those asked for."""
-    parts = _of_cells(estimates, recipe, grouping, factors or factor_table())
+    parts = _of_cells(estimates, recipe, grouping, factor_table())
     whole = recipe.cells.names
     for by in only if only is not None else (whole, *subsets(recipe, grouping)):
         summed = parts if by == whole else _summed(parts, by, grouping, recipe)

@@ -61,12 +61,6 @@ class Spread:
         return mean
 
 
-def spread_of(weights: Floats, *, epsilon: float) -> Spread:
-    """Of Σ w_j Z_j over the last axis, with one draw in grid units for each weight."""
-    scale = np.abs(weights) * (GRID / epsilon)
-    return Spread(2 * (scale**2).sum(axis=-1), 12 * (scale**4).sum(axis=-1))
-
-
 @lru_cache(maxsize=8)
 def _shapes(level: float) -> tuple[Floats, Floats, Floats]:
     """1/k in rising order, with half-width and mean size of k equal draws, for σ = 1."""

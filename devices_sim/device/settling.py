@@ -62,8 +62,9 @@ def forget_closed(state: State) -> None:
     needed |= {sha for progress in state.tasks.values() for sha in progress.again.values()}
     for table in (state.tasks, state.client_tasks):
         for name, progress in list(table.items()):
-            last = max([progress.high, *progress.done, *progress.again])
-            if last <= state.budget.floor and name not in needed:
+            # All before the high watermark is processed; of these, each one itself.
+            last = max([*progress.done, *progress.again], default="")
+            if progress.high <= state.budget.floor > last and name not in needed:
                 del table[name]
 
 

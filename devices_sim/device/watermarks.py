@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
@@ -24,11 +23,6 @@ from devices_sim.device.state import Progress, State
 
 # Processed windows remembered beyond the high watermark; with more, it moves over the gap.
 MAX_DONE: Final = 64
-
-
-def low_watermark(now: float, unit: Unit) -> Window:
-    """The window that the phone's clock is in: those before it are complete."""
-    return Window.containing(datetime.fromtimestamp(now, UTC), unit)
 
 
 def waiting(

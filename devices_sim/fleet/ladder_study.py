@@ -9,7 +9,7 @@ phone whose owner travels is not idle.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -27,15 +27,6 @@ PAPER_ERROR: Final = {"0.2": 83.0, "0.3": 27.5}
 _PARTITION: Final = 2000
 # What is summed in each: so many metrics, each uneven in its own way.
 _METRICS, _UNEVEN = 27, 0.6
-# The assumptions that are varied, one at a time, by halving and doubling.
-VARIED: Final = (
-    "tasks",
-    "wake_up_seconds",
-    "heavy_seconds",
-    "slow_update_seconds",
-    "servers_for_load",
-    "back_off_hours",
-)
 
 Progress = Callable[[float], None]
 Cancelled = Callable[[], bool]
@@ -74,13 +65,12 @@ def ladder(
     count: int,
     seed: int,
     *,
-    assumed: Assumed | None = None,
     progress: Progress = lambda share: None,
     cancelled: Cancelled = lambda: False,
 ) -> Ladder:
     if not FEWEST <= count <= MOST:
         raise Problem(f"A ladder is studied with {FEWEST} to {MOST} phones, not {count}.")
-    assumed = assumed or Assumed()
+    assumed = Assumed()
     rates, _ = fitted(assumed, seed, cancelled)
     progress(0.4)
     fleet = phones(rates, count, seed)
@@ -94,17 +84,6 @@ def ladder(
     rungs = tuple(_rung(version, week, errors) for version, week in weeks.items())
     progress(1.0)
     return Ladder(count, seed, assumed, rates, rungs)
-
-
-def varied(
-    count: int, seed: int, cancelled: Cancelled = lambda: False
-) -> Iterator[tuple[str, float, Ladder]]:
-    """How predictions move when one assumption is half or twice what it is, all else refitted."""
-    for name in VARIED:
-        usual = getattr(Assumed(), name)
-        for value in (type(usual)(usual / 2), usual * 2):
-            other = replace(Assumed(), **{name: value})
-            yield name, value, ladder(count, seed, assumed=other, cancelled=cancelled)
 
 
 def _rung(version: Version, week: Week, errors: dict[Version, float]) -> Rung:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,13 @@ from devices_sim.simulation.plan import TASKS
 _FEWEST = 200
 _DAY_HOURS = 24.0
 
-# Conditions → where → reach.
-ByCountry = Mapping[str, Mapping[str, Reach]]
-
 
 def reached(
     world: World, ledger: Ledger, tasks: Sequence[str], windows: Sequence[Window]
 ) -> dict[str, dict[str, Reach]]:
-    """Averaged over windows. Weekly: sent within the week after it. Daily: within 24 hours of the
-    moment from which on the server wanted to hear of it, which is not the same for all phones."""
+    """By conditions, then by where; averaged over windows. Weekly: sent within the week after it.
+    Daily: within 24 hours of the moment from which on the server wanted to hear of it, which is
+    not the same for all phones."""
     found: dict[str, dict[str, Reach]] = {}
     country = world.places.country[world.homes[: world.phones]]
     able = _able(world, windows)

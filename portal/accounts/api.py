@@ -72,7 +72,7 @@ class Tokens(generics.ListAPIView[ApiToken]):
     """Your API tokens, newest first
 
     Their secrets are stored nowhere and cannot be shown again. New tokens are made on the page
-    /account/tokens.
+    /account/tokens, with your password.
     """
 
     serializer_class = TokenSerializer

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
+from django.views.decorators.debug import sensitive_variables
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
@@ -55,12 +56,8 @@ class PasswordForm(PasswordChangeForm):
         self.fields["new_password2"].help_text = ""
 
     def clean_old_password(self) -> str:
-        old = str(self.cleaned_data["old_password"])
-        try:
-            require_password(self.user, old, clock=self._clock, now=self._now, may_be_starting=True)
-        except Problem as problem:
-            raise ValidationError(str(problem), code="password_incorrect") from None
-        return old
+        times = {"clock": self._clock, "now": self._now}
+        return _own(self.user, self.cleaned_data["old_password"], may_be_starting=True, **times)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -91,6 +88,17 @@ class RolesForm(forms.Form):
         return frozenset(Role(value) for value in self.cleaned_data["roles"])
 
 
+class HeldRolesForm(RolesForm):
+    """Of somebody who holds some: those that the page showed travel with it."""
+
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def seen_roles(self) -> frozenset[str] | None:
+        """None where the form was not the page's."""
+        seen = self.data.get("seen")
+        return None if seen is None else frozenset(seen.split())
+
+
 class NewPersonForm(RolesForm, forms.ModelForm):
     field_order = ["username", "full_name", "email", "roles"]
 
@@ -105,6 +113,8 @@ class NewPersonForm(RolesForm, forms.ModelForm):
 
 
 class TokenForm(forms.Form):
+    """Asks for the password: a stolen session ends within hours, and what it made would not."""
+
     name = forms.CharField(
         max_length=60,
         validators=[only_what_is_seen],
@@ -122,3 +132,33 @@ class TokenForm(forms.Form):
         coerce=int,
         initial=90,
     )
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+        help_text="The one you sign in with.",
+    )
+
+    def __init__(
+        self, owner: Person, *args: Any, clock: Clock, now: datetime, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._owner, self._clock, self._now = owner, clock, now
+
+    def clean_password(self) -> str:
+        password = self.cleaned_data["password"]
+        return _own(self._owner, password, clock=self._clock, now=self._now)
+
+    def wanted(self) -> dict[str, Any]:
+        """What the token is to be."""
+        return {name: self.cleaned_data[name] for name in ("name", "scopes", "lifetime_days")}
+
+
+@sensitive_variables("password")
+def _own(person: Person, password: str, **how: Any) -> str:
+    """The password, if it is this person's; else a sentence beside its field."""
+    try:
+        require_password(person, password, **how)
+    except Problem as problem:
+        raise ValidationError(str(problem), code="password_incorrect") from None
+    return password

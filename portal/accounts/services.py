@@ -10,7 +10,9 @@ from django.db import transaction
 from aggregation.clock import Clock
 from aggregation.errors import Problem
 from portal.accounts.models import Grant, Person, Role
+from portal.accounts.tokens import refuse_late, revoke_tokens_of
 from portal.audit.services import Change, record
+from portal.problems import Conflict
 
 # Without letters and digits that look alike; 20 of them are 98 random bits.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -35,6 +37,7 @@ def add_person(
     email: str = "",
 ) -> StartingPassword:
     """Add someone with a random starting password. Without an actor, a command did it."""
+    _lock_operators()  # as everywhere, before the log is locked
     password = _random_password()
     person = Person(full_name=full_name, email=email, must_change_password=True)
     person.username = Person.normalize_username(username)
@@ -48,11 +51,25 @@ def add_person(
 
 @transaction.atomic
 def change_roles(
-    *, person: Person, roles: Collection[Role], clock: Clock, actor: Person | None
+    *,
+    person: Person,
+    roles: Collection[Role],
+    clock: Clock,
+    actor: Person | None,
+    seen: Collection[str] | None = None,
 ) -> bool:
-    """Make these the person's roles: grant what is missing, withdraw the rest. True if any was."""
+    """Make these the person's roles: grant what is missing, withdraw the rest. True if any was.
+
+    `seen` are those that the actor has seen: on an older page a role that another operator has
+    withdrawn since is still ticked, and would be granted again.
+    """
     _lock_operators()
     held = {Role(role) for role in person.grants.values_list("role", flat=True)}
+    if seen is not None and held != set(seen):
+        raise Conflict(
+            f"The roles of {person.known_as} were changed meanwhile, and are as they are here now.",
+            hint="Choose again.",
+        )
     granted = [role for role in Role if role in roles and role not in held]
     withdrawn = [role for role in Role if role in held and role not in roles]
     Grant.objects.bulk_create(Grant(person=person, role=role) for role in granted)
@@ -68,7 +85,7 @@ def change_roles(
 
 @transaction.atomic
 def deactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
-    """Keep someone out from their next click on; their tokens stop, their history stays."""
+    """Keep someone out from their next click on; their tokens end, their history stays."""
     if person.pk == actor.pk:
         raise Problem("You cannot deactivate yourself.", hint="Ask another operator to do it.")
     _lock_operators()
@@ -76,6 +93,7 @@ def deactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
         return False
     _refuse_to_be_without_operators(changed=True)
     person.is_active = False
+    revoke_tokens_of(person, actor=actor, clock=clock)
     _record_activity(person, actor, clock, "person.deactivated")
     return True
 
@@ -91,25 +109,33 @@ def reactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
 
 @transaction.atomic
 def give_starting_password(*, person: Person, actor: Person, clock: Clock) -> StartingPassword:
-    """For someone who forgot theirs: all their sessions end, and the next sign-in asks for a new
-    one. The audit log says who did it."""
+    """For someone who forgot theirs, or whose account is not safe: all their sessions and tokens
+    end, and the next sign-in asks for a new one. The audit log says who did it."""
     if person.pk == actor.pk:
         raise Problem("You know your password.", hint="Change it under My account.")
     password = _random_password()
     person.set_password(password)
     person.must_change_password = True
     person.save(update_fields=["password", "must_change_password"])
+    revoke_tokens_of(person, actor=actor, clock=clock)
     record(action="password.reset", subject=person, actor=actor, clock=clock)
     return StartingPassword(person, password)
 
 
 @transaction.atomic
-def change_password(*, person: Person, password: str, clock: Clock) -> None:
-    """A person's own choice. Their other sessions end."""
+def change_password(*, person: Person, password: str, clock: Clock) -> bool:
+    """A person's own choice. Their other sessions end, and all their tokens: who had the old
+    password may have made one. True if there was a token.
+
+    A starting password that was given meanwhile stays: it keeps out who knew the old one.
+    """
+    refuse_late(person)
     person.set_password(password)
     person.must_change_password = False
     person.save(update_fields=["password", "must_change_password"])
+    had_tokens = revoke_tokens_of(person, actor=person, clock=clock)
     record(action="password.changed", subject=person, actor=person, clock=clock)
+    return had_tokens
 
 
 @transaction.atomic

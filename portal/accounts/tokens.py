@@ -38,6 +38,7 @@ def create_token(
     secret = _MARK + secrets.token_urlsafe(32)
     now = datetime.now(UTC)
     with transaction.atomic():
+        refuse_late(owner)
         if owner.tokens.filter(name=name, state=ApiToken.State.ACTIVE).exists():
             raise Conflict(
                 f"You have an active token named {name!r} already.",
@@ -61,6 +62,32 @@ def revoke_token(*, token: ApiToken, actor: Person, clock: Clock) -> bool:
     if token.state == ApiToken.State.REVOKED:
         return False
     return move(token, to=ApiToken.State.REVOKED, actor=actor, clock=clock, action="token.revoked")
+
+
+def revoke_tokens_of(person: Person, *, actor: Person, clock: Clock) -> bool:
+    """End every token of a person, in the caller's transaction. True if there was one.
+
+    Called before anything else is recorded: all rows are locked before the log is, as they are
+    where their owner revokes one, so that the two never wait for each other.
+    """
+    active = person.tokens.filter(state=ApiToken.State.ACTIVE).order_by("pk")
+    ended = [
+        revoke_token(token=token, actor=actor, clock=clock)
+        for token in list(active.select_for_update())
+    ]
+    return any(ended)
+
+
+def refuse_late(person: Person) -> None:
+    """In a request that began before the password changed or the account ended, nothing is done
+    that a good password was given for: no token is made, and no other password takes its place.
+
+    They wait here for each other, and who comes second sees what the first one did. Nobody else
+    waits (`no_key`): others may name this person meanwhile.
+    """
+    held = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
+    if held.password != person.password or not held.is_active:
+        raise Conflict("Your password was changed just now.", hint="Sign in again.")
 
 
 def token_with_secret(secret: str) -> ApiToken | None:

@@ -1,6 +1,6 @@
 """Signing in and out, and what one can change about oneself."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,9 +14,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from aggregation.errors import Problem
 from portal.accounts.forms import PasswordForm, ProfileForm, SignInForm
 from portal.accounts.models import Person, Role
 from portal.accounts.requests import PersonRequest, posted
+from portal.accounts.selectors import working_tokens
 from portal.accounts.services import change_password, change_profile
 from portal.audit.services import record
 from portal.clock import civil_clock
@@ -31,6 +33,7 @@ class SignIn(LoginView):
 
     def form_valid(self, form: SignInForm) -> HttpResponse:  # type: ignore[override]
         answer = super().form_valid(form)
+        _end_in_time(self.request)
         person = form.get_user()
         record(action="sign_in.accepted", subject=person, actor=person, clock=civil_clock())
         return answer
@@ -53,6 +56,7 @@ def switch_role(request: HttpRequest) -> HttpResponse:
         raise Http404
     person = get_object_or_404(Person, username=role, is_active=True)
     login(request, person)
+    _end_in_time(request)
     record(action="sign_in.accepted", subject=person, actor=person, clock=civil_clock())
     return redirect("home")
 
@@ -79,8 +83,22 @@ def password(request: PersonRequest) -> HttpResponse:
     form = PasswordForm(request.user, posted(request), clock=clock, now=datetime.now(UTC))
     if form.is_valid():
         new = form.cleaned_data["new_password1"]
-        change_password(person=request.user, password=new, clock=clock)
-        update_session_auth_hash(request, request.user)
-        messages.success(request, "Your password is changed. Your other sessions have ended.")
-        return redirect("account")
-    return render(request, "accounts/password.html", {"section": "account", "form": form})
+        try:
+            had_tokens = change_password(person=request.user, password=new, clock=clock)
+        except Problem as problem:
+            form.add_error(None, str(problem))
+        else:
+            update_session_auth_hash(request, request.user)
+            ended = "sessions and your API tokens" if had_tokens else "sessions"
+            messages.success(request, f"Your password is changed. Your other {ended} have ended.")
+            return redirect("account")
+    tokens = working_tokens(request.user, now=datetime.now(UTC)).count()
+    context = {"section": "account", "form": form, "tokens": tokens}
+    return render(request, "accounts/password.html", context)
+
+
+def _end_in_time(request: HttpRequest) -> None:
+    """So long after signing in the session is over, whatever is done in it: Django would begin to
+    count again with each message that is left in it, so a stolen one could be kept for ever."""
+    end = datetime.now(UTC) + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    request.session.set_expiry(end)

@@ -1,5 +1,6 @@
 """People, for operators: who there is, what they may do, and whether they may come in."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -11,12 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from aggregation.errors import Problem
 from portal.accounts import services
-from portal.accounts.forms import NewPersonForm, RolesForm
+from portal.accounts.forms import HeldRolesForm, NewPersonForm
 from portal.accounts.models import Person, Role
 from portal.accounts.permissions import role_required
 from portal.accounts.requests import PersonRequest, posted
-from portal.accounts.selectors import everyone
+from portal.accounts.selectors import everyone, working_tokens
 from portal.clock import civil_clock
+from portal.problems import Conflict
 
 
 @role_required(Role.OPERATOR)
@@ -49,12 +51,20 @@ def add_person(request: PersonRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: PersonRequest, person_id: int) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)
-    form = RolesForm(posted(request), initial={"roles": [str(r) for r in found.roles()]})
+    held = [str(role) for role in found.roles()]
+    form = HeldRolesForm(posted(request), initial={"roles": held, "seen": " ".join(held)})
     if form.is_valid():
         try:
             services.change_roles(
-                person=found, roles=form.chosen(), actor=request.user, clock=civil_clock()
+                person=found,
+                roles=form.chosen(),
+                actor=request.user,
+                clock=civil_clock(),
+                seen=form.seen_roles(),
             )
+        except Conflict as problem:
+            messages.error(request, str(problem))
+            return redirect("person", person_id)
         except Problem as problem:
             form.add_error("roles", str(problem))
         else:
@@ -63,7 +73,8 @@ def person(request: PersonRequest, person_id: int) -> HttpResponse:
             stays = found.pk != request.user.pk or found.has_role(Role.OPERATOR)
             return redirect("person", person_id) if stays else redirect("home")
     # Named `someone`: `person` is whoever looks at the page.
-    context = {"section": "people", "someone": found, "form": form}
+    tokens = working_tokens(found, now=datetime.now(UTC)).count()
+    context = {"section": "people", "someone": found, "form": form, "tokens": tokens}
     return render(request, "accounts/person.html", context)
 
 

@@ -1,12 +1,14 @@
 """A person's API tokens. A new token's secret is in one answer and nowhere else."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from aggregation.errors import Problem
@@ -20,14 +22,17 @@ from portal.clock import civil_clock
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 @login_required
+@sensitive_post_parameters("password")
 def tokens(request: PersonRequest) -> HttpResponse:
-    form = TokenForm(posted(request))
+    now = datetime.now(UTC)
+    new_form = partial(TokenForm, request.user, clock=civil_clock(), now=now)
+    form = new_form(posted(request))
     created = _create(request, form) if form.is_valid() else None
     context = {
         "section": "account",
-        "form": TokenForm() if created else form,
+        "form": new_form() if created else form,
         "created": created,
-        "tokens": tokens_of(request.user, now=datetime.now(UTC)),
+        "tokens": tokens_of(request.user, now=now),
     }
     # Rendered, not redirected to: the secret must not wait in a session or an address.
     return render(request, "accounts/tokens.html", context)
@@ -44,7 +49,7 @@ def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
 
 def _create(request: PersonRequest, form: TokenForm) -> NewToken | None:
     try:
-        return create_token(owner=request.user, clock=civil_clock(), **form.cleaned_data)
+        return create_token(owner=request.user, clock=civil_clock(), **form.wanted())
     except Problem as problem:
         form.add_error("name", str(problem))
         return None

@@ -12,7 +12,7 @@ from portal.charts.frame import COLOURS
 from portal.charts.histogram import histogram
 from portal.charts.maps import in_sight, world_map
 from portal.charts.shapes import Group, Line, Mark, Place, Shade
-from portal.charts.standalone import standalone, style_source
+from portal.charts.standalone import standalone
 from portal.charts.timeline import timeline
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "histogram",
     "in_sight",
     "standalone",
-    "style_source",
     "timeline",
     "world_map",
 ]

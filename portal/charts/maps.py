@@ -111,7 +111,7 @@ def _drawn(
     land = draw_countries(look, countries, paths, view, home)
     discs = draw_places(look, places, view, labels=14 if within else 8)
     title, top = _heading(frame)
-    stage = _stage(frame, view.width, view.height, top, [land, discs])
+    stage = _stage(view.width, view.height, top, [land, discs])
     keys, bottom = map_legend(look, countries.values(), places, top + view.height + 10)
     small, bottom = notes(frame, remarks, bottom)
     said = _description(look, countries, places)
@@ -132,9 +132,7 @@ def _ground(places: Sequence[Place], within: str) -> tuple[View, Mapping[str, st
     return view, country_paths(view), within
 
 
-def _stage(
-    frame: Frame, width: float, height: float, top: float, content: Sequence[Markup]
-) -> Markup:
+def _stage(width: float, height: float, top: float, content: Sequence[Markup]) -> Markup:
     """A drawing of its own inside the chart: what a page may zoom without moving the legend."""
     sea = tag("rect", width=width, height=height, class_="sea")
     return tag(

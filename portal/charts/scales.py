@@ -58,10 +58,8 @@ def _end(most: float, step: float) -> float:
     return max(tick, most) if tick - most <= 0.4 * step else most
 
 
-def tick_words(axis: Axis, *, share: bool = False) -> tuple[list[str], str]:
+def tick_words(axis: Axis) -> tuple[list[str], str]:
     """What stands at the ticks, and the word for the scale that goes into the axis title."""
-    if share:
-        return [f"{_plain(100 * tick)} %" for tick in axis.ticks], ""
     if axis.log:
         return [short(tick) for tick in axis.ticks], ""
     divisor, _, word = magnitude(max(abs(axis.low), abs(axis.high)))

@@ -1,9 +1,7 @@
 """A chart that carries its own colours, for a file or another site's page."""
 
 import re
-from base64 import b64encode
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from portal.charts.frame import Frame, notes
@@ -31,12 +29,6 @@ def standalone(svg: str, *, dark: bool = False, source: str = "") -> str:
     ground = tag("rect", class_="chart-ground", x=-MARGIN, y=-MARGIN, width=width, height=height)
     inside = svg[svg.index(">") + 1 :].removesuffix("</svg>")
     return f"{opened}<style>{_styles(dark)}</style>{ground}{inside}{small}</svg>"
-
-
-def style_source(*, dark: bool = False) -> str:
-    """What a Content-Security-Policy's style-src needs to let a standalone chart look right."""
-    digest = sha256(_styles(dark).encode()).digest()
-    return f"'sha256-{b64encode(digest).decode()}'"
 
 
 @lru_cache(maxsize=2)

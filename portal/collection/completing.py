@@ -1,6 +1,7 @@
 """The end of a session: no more updates, the rest of the queue, one flush, the hand-overs.
 
-Nothing here waits for Valkey inside a transaction, and every wait says that the session is alive.
+Nothing here waits for Valkey inside a transaction, and every wait says that the session is alive;
+one that is cut off from the database says so no longer than others do.
 """
 
 import logging
@@ -13,11 +14,12 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import IntegrityError, connection
 
+from aggregation.errors import Problem
 from aggregation.protocol.windows import Window
 from aggregation.sessions.completion import Small
 from portal.audit.services import move
 from portal.collection import handing_over, live
-from portal.collection.beating import beating, patience_seconds
+from portal.collection.beating import beating
 from portal.collection.ending import find_takers
 from portal.collection.fleet_counts import note_refused
 from portal.collection.flushing import SessionOver, TakerGone, Takers, flush
@@ -95,9 +97,13 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
 
 
 def _has_keys(run: Run) -> bool:
-    """While nothing is consumed yet: a key folder that is full or away is waited for."""
+    """While nothing is consumed yet: a key folder that is full, away or spoilt is waited for."""
     big = set(run.summing.windows_held) - set(run.summing.windows_small)
-    make_keys(session=run.row, windows=big, clock=run.clock)
+    try:
+        make_keys(session=run.row, windows=big, clock=run.clock)
+    except Problem as problem:
+        log.error("Session %s waits for its keys: %s %s", run.row.pk, problem, problem.hint)
+        return False
     return True
 
 
@@ -201,11 +207,15 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
 
 
 def _beating(run: Run) -> AbstractContextManager[None]:
-    return beating(run.row.pk, seconds=patience_seconds())
+    return beating(run.row.pk, seconds=run.patience)
 
 
 def _pause(run: Run) -> None:
+    """It lives on while the database can be read, and else for as long as others would wait."""
+    can_read = _state(run) is not None
+    run.waits_since = None if can_read else run.waits_since or time.monotonic()
     rest()
-    with suppress(redis.RedisError):
-        live.beat(run.row.pk)
+    if run.patience:
+        with suppress(redis.RedisError):
+            live.beat(run.row.pk)
     time.sleep(min(0.2, look_seconds()))

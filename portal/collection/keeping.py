@@ -83,7 +83,9 @@ class Keeper(Withheld):
                 with beating(self.session.pk, seconds=patience):
                     self._look()
                 looked = time.monotonic()
-            except (DatabaseError, redis.RedisError, OSError):
+            except redis.RedisError:
+                looked = time.monotonic()  # the database has answered
+            except (DatabaseError, OSError):
                 connection.close()
             rest()
             time.sleep(look_seconds())

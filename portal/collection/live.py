@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+import redis
 from django.conf import settings
 
 from aggregation.protocol.ids import UPDATE_BYTES
@@ -16,6 +17,8 @@ from portal.valkey import queue_client
 
 SENTINEL = b""
 SNAPSHOT = "mayfly:snapshot"
+# A session asks its queue many times a second; one that nobody asks for a day has none any more.
+QUEUE_LASTS = 86_400
 # A missing sign of life is looked for again after this part of the lapse: a Valkey that came back
 # empty has forgotten it, and the session says it anew within a second.
 SECOND_LOOK = 0.3
@@ -31,7 +34,10 @@ def claim(session: str, owner: str) -> bool:
 
 
 def open_queue(session: str) -> None:
-    queue_client().rpush(key(session, "updates"), SENTINEL)
+    pipe = queue_client().pipeline(transaction=True)
+    pipe.rpush(key(session, "updates"), SENTINEL)
+    pipe.expire(key(session, "updates"), QUEUE_LASTS)
+    pipe.execute()
 
 
 def pop(session: str, count: int) -> list[tuple[str, bytes]] | None:
@@ -43,7 +49,11 @@ def pop(session: str, count: int) -> list[tuple[str, bytes]] | None:
     pipe = queue_client().pipeline(transaction=True)
     pipe.lpop(name, count + 1)
     pipe.lpush(name, SENTINEL)
-    popped, _ = pipe.execute()
+    pipe.expire(name, QUEUE_LASTS)
+    try:
+        popped, *_ = pipe.execute()
+    except redis.OutOfMemoryError:
+        popped = _popped_of_full(name, count)
     return None if popped is None else list(_updates(popped))
 
 
@@ -84,13 +94,6 @@ def alive(sessions: Sequence[str]) -> set[str]:
     return {one for one, value in zip(sessions, found, strict=True) if value is not None}
 
 
-def statuses(sessions: Sequence[str]) -> dict[str, dict[str, Any]]:
-    if not sessions:
-        return {}
-    found = queue_client().mget([key(one, "status") for one in sessions])
-    return {one: json.loads(value) for one, value in zip(sessions, found, strict=True) if value}
-
-
 def is_lapsed(session: str, now: float) -> bool:
     """Whether its sign of life, which was just looked for in vain, is missing for a while, and not
     only since a moment ago."""
@@ -123,6 +126,13 @@ def forget(session: str) -> None:
     """Delete everything of a session that is over."""
     kinds = ("updates", "closing", "handovers", "alive", "status", "missing")
     queue_client().delete(*(key(session, kind) for kind in kinds))
+
+
+def _popped_of_full(name: str, count: int) -> list[bytes]:
+    """A server that has reached its limit of memory gives, and takes nothing until it has given:
+    all but the last, so that there is a queue."""
+    waiting = int(queue_client().llen(name)) - 1
+    return _popped(name, min(count, waiting)) if waiting > 0 else []
 
 
 def _popped(name: str, count: int) -> list[bytes]:

@@ -144,18 +144,14 @@ class _Child:
         self.term = term
         ours, theirs = socket.socketpair()
         with theirs:
-            self._socket = ours
-            self._line = Connection(ours.fileno())
-            number = theirs.fileno()
-            command = [sys.executable, "-m", "aggregation.sessions.child", str(number)]
-            self._process = subprocess.Popen(  # noqa: S603 - ourselves
-                command,
-                cwd=settings.BASE_DIR,
-                # Nothing of the worker's secrets and addresses.
-                env={name: os.environ[name] for name in _NEEDED if name in os.environ},
-                pass_fds=[number],
-                stdin=subprocess.DEVNULL,
-            )
+            try:
+                self._process = _started(theirs.fileno())
+            except OSError:
+                ours.close()
+                raise
+        # Both close the same number; so only one that was started has both.
+        self._socket = ours
+        self._line = Connection(ours.fileno())
         self.is_well = True
 
     def ask(self, order: bytearray, until: float) -> None:
@@ -189,3 +185,15 @@ class _Child:
         self._line.close()
         self._process.kill()
         self._process.wait()
+
+
+def _started(number: int) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "aggregation.sessions.child", str(number)]
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        command,
+        cwd=settings.BASE_DIR,
+        # Nothing of the worker's secrets and addresses.
+        env={name: os.environ[name] for name in _NEEDED if name in os.environ},
+        pass_fds=[number],
+        stdin=subprocess.DEVNULL,
+    )

@@ -74,6 +74,7 @@ def accept_restore(*, clock: Clock, since: datetime | None = None) -> Accepted:
         bury(session, Session.Reason.LOST, clock=clock)
     with transaction.atomic():
         done = _accepted(since.astimezone(UTC), clock)
+    _erase_unknown_keys()
     witness.begin_anew()
     return done
 
@@ -164,3 +165,13 @@ def _expire_partials(clock: Clock) -> int:
             move(partial, to=Partial.State.EXPIRED, clock=clock, body=b"")
             expired += 1
     return expired
+
+
+def _erase_unknown_keys() -> None:
+    """Of windows that this database knows nothing of: whoever finds the one that was lost could
+    read their sums, and nobody would ever erase them."""
+    keys = partial_keys()
+    known = set(TaskWindow.objects.values_list("task__name", "window"))
+    for name in keys.names():
+        if (name.task, name.window_id) not in known:
+            keys.erase(name)

@@ -15,6 +15,7 @@ from aggregation.protocol.server_config import ServerConfig
 from aggregation.protocol.windows import Window
 from aggregation.sessions.session import Session as Summing
 from portal.collection import handing_over, live
+from portal.collection.beating import patience_seconds
 from portal.collection.flushing import SessionOver
 from portal.collection.metering import Meters
 from portal.collection.models import Hold, Session
@@ -47,6 +48,12 @@ class Run:
     def age_seconds(self) -> float:
         assert self.row.opened_at is not None  # noqa: S101 - kept by the database
         return (datetime.now(UTC) - self.row.opened_at).total_seconds()
+
+    @property
+    def patience(self) -> float:
+        """Seconds for which it may yet wait for what is away."""
+        waited = time.monotonic() - self.waits_since if self.waits_since is not None else 0.0
+        return max(0.0, patience_seconds() - waited)
 
     def beat(self) -> None:
         """Say that it is alive, and how it is: exact, for the control loop only."""

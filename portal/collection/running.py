@@ -22,7 +22,7 @@ from aggregation.protocol.sealing import SessionKeys
 from aggregation.sessions.completion import Small
 from aggregation.sessions.session import Session as Summing
 from portal.collection import draining, last_call, live, openers
-from portal.collection.beating import beating, patience_seconds
+from portal.collection.beating import beating
 from portal.collection.completing import complete
 from portal.collection.ending import is_ready, note_reason, why_end
 from portal.collection.flushing import SessionOver
@@ -144,9 +144,10 @@ def look_around(run: Run) -> bool:
     """Whether it is time to complete. Trouble with the database or the queues is waited out."""
     began = time.monotonic()
     try:
-        with beating(run.row.pk, seconds=_patience(run)):
-            run.refresh()
+        with beating(run.row.pk, seconds=run.patience):
+            # In this order: the hold on a window is there before what comes of it.
             run.receive()
+            run.refresh()
             run.beat()
             run.waits_since = None
             reason = why_end(run)
@@ -156,18 +157,12 @@ def look_around(run: Run) -> bool:
         log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
         connection.close()
         run.waits_since = run.waits_since or began
-        if _patience(run):
+        if run.patience:
             with suppress(redis.RedisError):
                 run.beat()
         return False
     finally:
         rest()
-
-
-def _patience(run: Run) -> float:
-    """Seconds for which it may yet wait for what is away."""
-    waited = time.monotonic() - run.waits_since if run.waits_since is not None else 0.0
-    return max(0.0, patience_seconds() - waited)
 
 
 def _end_as_dead(run: Run) -> None:

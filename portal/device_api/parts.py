@@ -26,6 +26,8 @@ from portal.kept_secrets import kept_secret
 VALKEY_SECONDS = 2.0
 # A body arrives within this, or is given up: 64 kB over a slow line take less.
 BODY_SECONDS = 20.0
+# A task that was told to stop has little to finish.
+_PATIENCE_SECONDS = 0.1
 
 
 @dataclass
@@ -75,9 +77,11 @@ class Parts:
         )
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        # Told until it ends: a client that is just connecting may take the word for its own.
+        while running := [task for task in self._tasks if not task.done()]:
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running, timeout=_PATIENCE_SECONDS)
         self.appender.close()
         self._records.close()
         with suppress(TimeoutError, OSError):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from aggregation.protocol.ids import UPDATE_BYTES, is_session_id
-from aggregation.protocol.tokens import TOKEN_BYTES
+from aggregation.protocol.tokens import PURPOSE, TOKEN_BYTES
 
 _own: Callable[[str], Callable[[bytes], "hashlib._Hash"]] = getattr(
     hashlib, "__get_builtin_constructor", lambda _name: hashlib.sha256
@@ -20,7 +20,6 @@ _own: Callable[[str], Callable[[bytes], "hashlib._Hash"]] = getattr(
 _sha256 = _own("sha256")
 
 _BLOCK = 64
-_PURPOSE = b"mayfly token 1\n"
 # Sessions of a moment; a stranger's invented ones push each other out.
 _MOST_SESSIONS = 1024
 
@@ -30,7 +29,7 @@ class TokenCheck:
 
     def __init__(self, key: bytes) -> None:
         block = key.ljust(_BLOCK, b"\0")
-        inner = _sha256(bytes(byte ^ 0x36 for byte in block) + _PURPOSE)
+        inner = _sha256(bytes(byte ^ 0x36 for byte in block) + PURPOSE)
 
         def begun(session: str) -> "hashlib._Hash | None":
             if not is_session_id(session):

@@ -7,6 +7,7 @@ results are given in the order of the pieces. The longest are begun first.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -130,7 +131,9 @@ class _Spread:
                 _end(one)
 
     def _help(self, there: Connection, others: Sequence[Connection]) -> None:
-        """In a helper. It holds no end but its own, so it ends when nobody listens any more."""
+        """In a helper. It holds no end but its own, so it ends when nobody listens any more, and at
+        once when it is told to, whatever its parent does then."""
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for end in others:
             end.close()
         with suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -2,6 +2,7 @@
 from is noted, so that whoever reviews the draft sees it."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 from django.db import transaction
@@ -9,6 +10,7 @@ from django.db import transaction
 from aggregation.clock import Clock
 from aggregation.compiler import Compiled, compile_spec
 from aggregation.errors import Problem
+from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.spec_reading import read_spec
 from aggregation.protocol.streams import Catalog
 from portal.accounts.models import Person, Role
@@ -98,5 +100,32 @@ def _reasons(study: Study, text: str, catalog: Catalog) -> tuple[str, ...]:
         return (f"Its draft cannot be read: {problem.message}",)
     if not isinstance(compiled, Compiled):
         return (f"Its draft is refused: {compiled.diagnostics[0].message}",)
+    if not study.is_loaded and not _is_for(study, compiled.client_task, catalog):
+        return ("It was fitted for another query.",)
     fitted = load_fitted(msgspec.json.encode(study.result))
     return tuple(misfits(fitted, compiled.server_config, catalog.domain))
+
+
+def _is_for(study: Study, task: ClientTask, catalog: Catalog) -> bool:
+    """Whether its numbers are of what phones compute for this task. Who asks for a study writes the
+    query that it runs: another one with the same keys and metrics gives whatever numbers they like,
+    and who wrote that is no editor of the draft.
+    """
+    fitted = _fitted_for(study.parameters["task"], catalog)
+    return fitted is not None and _computed(fitted) == _computed(task)
+
+
+@lru_cache(maxsize=4)
+def _fitted_for(named: str, catalog: Catalog) -> ClientTask | None:
+    """Asked for each draft of a page."""
+    from portal.lab.calibrating.parameters import named_spec
+
+    try:
+        compiled = compile_spec(named_spec(named), catalog)
+    except Problem:  # a starting point that is no more
+        return None
+    return compiled.client_task if isinstance(compiled, Compiled) else None
+
+
+def _computed(task: ClientTask) -> tuple[object, ...]:
+    return (task.sql, task.window_unit, task.streams)

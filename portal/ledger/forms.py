@@ -4,11 +4,14 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django import forms
+from django.core.validators import MaxValueValidator
 
 from portal.ledger.selectors import monday_before
 from portal.streams.selectors import installed_catalog
 
 USUAL_WEEKS = 8
+# All weeks that can be asked for from here on have dates: there are none after the year 9999.
+_LAST = date(9998, 1, 1)
 
 
 class LedgerForm(forms.Form):
@@ -16,7 +19,10 @@ class LedgerForm(forms.Form):
 
     stream = forms.ChoiceField(required=False)
     first = forms.DateField(
-        required=False, label="From the week of", widget=forms.DateInput({"type": "date"})
+        required=False,
+        label="From the week of",
+        widget=forms.DateInput({"type": "date"}),
+        validators=[MaxValueValidator(_LAST, f"Give a day up to {_LAST}.")],
     )
     weeks = forms.IntegerField(
         required=False,

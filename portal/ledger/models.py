@@ -3,6 +3,7 @@
 All amounts are ε in whole hundredths: money is counted, never rounded.
 """
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -54,6 +55,11 @@ class Week(models.Model):
     @property
     def left(self) -> int:
         return self.cap - self.reserved - self.spent
+
+    def cap_over(self, taken: int) -> int:
+        """The cap that holds where so much is taken: by the settings of now, but never below that.
+        A week that is closed has nothing left, whatever the settings."""
+        return taken if self.closed_at else max(settings.WEEKLY_EPSILON, taken)
 
 
 class Charge(models.Model):

@@ -78,7 +78,7 @@ def weeks_short_of(
     """The weeks, in words, that have not enough left for even one of the windows."""
     wanted = {monday for window in windows for monday in mondays(window)}
     rows = Week.objects.filter(stream__in=streams, monday__in=wanted)
-    return [str(row) for row in rows if row.left < hundredths]
+    return [str(row) for row in rows if _facts(row.stream, row.monday, row, {}).left < hundredths]
 
 
 def monday_before(moment: datetime) -> date:
@@ -90,8 +90,7 @@ def _facts(
 ) -> WeekFacts:
     if row is None:
         return WeekFacts(stream, monday, settings.WEEKLY_EPSILON, 0, 0, ())
-    taken = row.reserved + row.spent
-    cap = taken if row.closed_at else max(settings.WEEKLY_EPSILON, taken)
+    cap = row.cap_over(row.reserved + row.spent)
     return WeekFacts(stream, monday, cap, row.reserved, row.spent, shares.get(row.pk, ()))
 
 

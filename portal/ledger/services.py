@@ -140,12 +140,10 @@ class _Weeks:
         """The locks last until the transaction ends."""
 
     def follow_settings(self, clock: Clock) -> None:
-        """A cap changed in the settings holds from now on, but never below what is taken. A week
-        that is closed has nothing left, whatever the cap."""
+        """A cap changed in the settings holds from now on."""
         for week in self._weeks:
             week.refresh_from_db()
-            taken = week.reserved + week.spent
-            cap = taken if week.closed_at else max(settings.WEEKLY_EPSILON, taken)
+            cap = week.cap_over(week.reserved + week.spent)
             if cap != week.cap:
                 week.cap = cap
                 week.save(update_fields=["cap"])

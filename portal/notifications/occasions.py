@@ -49,7 +49,8 @@ def _password_changed(deed: Deed) -> Notice | None:
     return _to_subject(
         deed,
         title="The password of {} was changed",
-        body="Changed by {}. If this was not you, tell an operator at once.",
+        body="Changed by {}. API tokens made before that have ended. If this was not you, "
+        "tell an operator at once.",
     )
 
 
@@ -57,7 +58,8 @@ def _password_reset(deed: Deed) -> Notice | None:
     return _to_subject(
         deed,
         title="The password of {} was reset",
-        body="Reset by {}. If you did not ask for this, find out why it was done.",
+        body="Reset by {}. API tokens made before that have ended. If you did not ask for this, "
+        "find out why it was done.",
     )
 
 

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from aggregation.errors import Problem
 from aggregation.protocol.streams import Catalog, Stream
-from portal.accounts.models import ApiToken, Role
-from portal.accounts.selectors import people_with_role, tokens_of
+from portal.accounts.models import Role
+from portal.accounts.selectors import people_with_role, working_tokens
 from portal.audit.selectors import latest_verification
 from portal.notifications.selectors import outbox
 from portal.pages.home import Card, Cards, Figure, Viewer
@@ -91,8 +91,7 @@ def people(viewer: Viewer) -> Cards:
 
 
 def tokens(viewer: Viewer) -> Cards:
-    mine = tokens_of(viewer.person, now=viewer.now)
-    active = mine.filter(state=ApiToken.State.ACTIVE, expires_at__gt=viewer.now).count()
+    active = working_tokens(viewer.person, now=viewer.now).count()
     yield Card(
         title="API tokens",
         icon="key",

@@ -106,7 +106,10 @@ class _Renderer(RendererHTML):
             return docs_states.diagram(entity.strip(), tokens[idx].content)
         if language == "steps":
             return docs_steps.path(tokens[idx].content)
-        code = '<pre data-copy><code data-language="{}">{}</code></pre>\n'
+        # In the frame that its button stands in: put around it later, it would move what follows.
+        code = (
+            '<div class="docs-code"><pre data-copy><code data-language="{}">{}</code></pre></div>\n'
+        )
         return format_html(code, language, tokens[idx].content)
 
 

@@ -8,6 +8,7 @@ from aggregation.pace import real_seconds
 from portal.accounts.models import Person
 from portal.collection.coarse import SMALLEST, coarse
 from portal.collection.models import ActiveDevices
+from portal.releases.finding import known_windows
 from portal.releases.models import Release
 from portal.releases.selectors import releases_for
 from portal.tasks.models import TaskWindow
@@ -22,7 +23,8 @@ class Now:
     # Civil time.
     at: datetime
     is_simulated: bool
-    # The window that is released next; others may be due at the same moment.
+    # Of those that the viewer may know of, the window that is released next; others may be due at
+    # the same moment.
     next: TaskWindow | None
     others: int
     opens_tasks: bool
@@ -35,7 +37,8 @@ class Now:
 
 def now(viewer: Person, *, clock: Clock) -> Now:
     at = clock.now()
-    coming = TaskWindow.objects.filter(state__in=_TO_COME).select_related("task")
+    coming = known_windows(viewer, TaskWindow.objects.filter(state__in=_TO_COME))
+    coming = coming.select_related("task")
     first = coming.order_by("due_at", "task__name").first()
     active = [row.count for row in ActiveDevices.objects.all()]
     return Now(

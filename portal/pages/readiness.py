@@ -18,7 +18,7 @@ from portal.pages.health import Part, parts
 from portal.tasks.models import Revision
 
 _APPROVING = ("approval-key", "people-key")
-_KEYS, _BYTES = (*_APPROVING, "worker-key"), 32
+_KEYS, _BYTES = (*_APPROVING, "worker-key", "token-key", "release-key"), 32
 # Whether everything was applied when it was last looked: the same program on the same database
 # does not fall behind again.
 _seen = {"complete": False}
@@ -72,6 +72,8 @@ def key_trouble() -> str:
     for name, size in sizes.items():
         if size not in (None, _BYTES):
             return f"The key file {name} is damaged. Restore it from where you keep keys."
+        if size is None and not settings.DEMO:
+            return f"{name} is gone: is the right folder mounted as MAYFLY_KEYS_DIR?"
     if sizes["approval-key"] is None and _has_approvals():
         return "The approval key is gone: is the right folder mounted as MAYFLY_KEYS_DIR?"
     return trouble

@@ -6,8 +6,8 @@ from datetime import timedelta
 from django.urls import reverse
 
 from aggregation.errors import Problem
-from portal.accounts.models import ApiToken, Role
-from portal.accounts.selectors import everyone
+from portal.accounts.models import Role
+from portal.accounts.selectors import everyone, working_tokens
 from portal.audit import witness
 from portal.audit.selectors import latest_verification
 from portal.notifications.models import Delivery
@@ -95,12 +95,8 @@ def people_without_role(viewer: Viewer) -> Todos:
 
 
 def expiring_tokens(viewer: Viewer) -> Todos:
-    soon = viewer.person.tokens.filter(
-        state=ApiToken.State.ACTIVE,
-        expires_at__gt=viewer.now,
-        expires_at__lte=viewer.now + _SOON,
-    )
-    for token in soon.order_by("expires_at"):
+    working = working_tokens(viewer.person, now=viewer.now)
+    for token in working.filter(expires_at__lte=viewer.now + _SOON).order_by("expires_at"):
         yield Todo(
             tone="warning",
             icon="key",

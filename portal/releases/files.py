@@ -50,10 +50,6 @@ def table_files(release: Release) -> list[TableFile]:
     return sorted(found, key=lambda one: (one.is_emissions, one.keys, one.name))
 
 
-def table_file(release: Release, name: str) -> TableFile | None:
-    return next((one for one in table_files(release) if one.name == name), None)
-
-
 def is_intact(file: TableFile) -> bool:
     """Whether the file on disk is the one that was signed for; looked at once per version of it.
 

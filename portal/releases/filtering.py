@@ -81,10 +81,6 @@ class Filter:
         """Whether it leaves out nothing and keeps the order of the file, page aside."""
         return not (self.where or self.shown_only or self.sort)
 
-    def sorted_by(self, sort: str, order: str = DOWN) -> "Filter":
-        """The same rows in another order, from the first page."""
-        return replace(self, sort=sort, order=order, page=1)
-
     def on_page(self, page: int) -> "Filter":
         return replace(self, page=page)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from aggregation.errors import Problem
@@ -13,7 +13,7 @@ from portal.accounts.models import Person, Role
 from portal.collection.opening import config_of_revision
 from portal.releases.models import Release
 from portal.releases.selectors import releases_for, whole_release
-from portal.tasks.models import TaskWindow
+from portal.tasks.models import Revision, TaskWindow
 
 # Stands for the newest window in an address of the API.
 LATEST = "latest"
@@ -59,6 +59,20 @@ def find_whole_release(viewer: Person | AnonymousUser, task: str, window: str) -
     return whole_release(find_release(viewer, task, window).pk)
 
 
+def known_windows(
+    viewer: Person | AnonymousUser, rows: QuerySet[TaskWindow]
+) -> QuerySet[TaskWindow]:
+    """Of windows that are not released yet those that this viewer may know of: they will see its
+    release, and see others of its task already. People with a role know of all."""
+    if isinstance(viewer, Person) and viewer.has_role(*Role):
+        return rows
+    if not settings.PUBLIC_RELEASES:
+        return rows.none()
+    seen = rows.filter(task__in=releases_for(viewer).values("window__task"))
+    asked = Revision.objects.filter(pk__in=seen.values("revision"))
+    return seen.filter(revision__in=[one.pk for one in asked if _will_be_public(one)])
+
+
 def window_called(label: str) -> Window | None:
     """The week or month that people call so: `2026-W46`, `2026-11`."""
     for unit, form in _LABELS.items():
@@ -71,6 +85,10 @@ def window_called(label: str) -> Window | None:
     return None
 
 
+def _will_be_public(revision: Revision) -> bool:
+    return config_of_revision(revision).audience == Release.Audience.PUBLIC
+
+
 def _named(window: str, at: str = "") -> Q:
     """By its id, or by its label."""
     called = window_called(window)
@@ -80,12 +98,6 @@ def _named(window: str, at: str = "") -> Q:
 
 
 def _waiting(viewer: Person | AnonymousUser, task: str, window: str) -> TaskWindow | None:
-    """The window that is not released yet, for those who will see its release and see others of
-    its task already; people with a role see all."""
+    """The window that is not released yet, for those who may know of it."""
     rows = TaskWindow.objects.filter(_named(window), task__name=task).exclude(state__in=_OVER)
-    found = rows.select_related("task", "revision").first()
-    if found is None or (isinstance(viewer, Person) and viewer.has_role(*Role)):
-        return found
-    will_see = config_of_revision(found.revision).audience == Release.Audience.PUBLIC
-    sees = releases_for(viewer).filter(window__task=found.task).exists()
-    return found if settings.PUBLIC_RELEASES and will_see and sees else None
+    return known_windows(viewer, rows.select_related("task")).first()

@@ -1,10 +1,11 @@
 """Who wants to be told of a task's releases, beside those whose task it is."""
 
+from django.db.models import QuerySet
 from django.http import Http404
 
-from portal.accounts.models import Person, Role
+from portal.accounts.models import Person
 from portal.releases.models import Follower, Release
-from portal.releases.selectors import is_for_everyone, releases_for
+from portal.releases.selectors import releases_for, who_may_see
 from portal.tasks.models import Task
 
 
@@ -22,10 +23,9 @@ def is_following(*, person: Person, task: str) -> bool:
     return Follower.objects.filter(task=_task(person, task), person=person).exists()
 
 
-def followers_of(release: Release) -> list[Person]:
+def followers_of(release: Release) -> QuerySet[Person]:
     """Those who may see this release: someone may have lost a role since."""
-    rows = Person.objects.filter(followed__task=release.window.task_id)
-    return [person for person in rows if is_for_everyone(release) or person.has_role(*Role)]
+    return who_may_see(release).filter(followed__task=release.window.task_id)
 
 
 def _task(person: Person, name: str) -> Task:

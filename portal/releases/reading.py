@@ -24,8 +24,7 @@ from portal.streams.gazetteer import gazetteer, ranks_by_name
 
 __all__ = [
     "DOWN", "EVERYTHING", "PAGE_SIZE", "PER_INHABITANT", "RELATIVE", "UP", "ColumnNames", "Layout",
-    "Number", "Row", "Where", "count_rows", "count_suppressed", "layout_of", "question",
-    "read_rows",
+    "Number", "Row", "Where", "count_rows", "layout_of", "question", "read_rows",
 ]  # fmt: skip
 
 PAGE_SIZE = 50
@@ -175,11 +174,6 @@ def count_rows(
         return layout.rows
     asked = question(layout, [], where=where, shown_only=shown_only, having=having, sort=sort)
     return asked.count(file)
-
-
-def count_suppressed(file: TableFile, layout: Layout) -> int:
-    """How many rows are not shown: the rule reads noised values, so the count is public, too."""
-    return layout.rows - count_rows(file, layout, shown_only=True)
 
 
 def question(

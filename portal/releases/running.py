@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 
 from aggregation.clock import Clock
@@ -19,6 +20,9 @@ log = logging.getLogger(__name__)
 # find a free place beside them.
 IN_FLIGHT = 2
 _rendering = threading.Lock()
+# Releases whose files could not be made, by the hash of their numbers: how often in this process,
+# and when last, in machine time.
+_failed: dict[str, tuple[int, float]] = {}
 
 
 def release_due_windows(*, clock: Clock, worker: str = "") -> None:
@@ -66,13 +70,25 @@ def _render_each(releases: Iterable[Release]) -> None:
         return
     try:
         for release in releases:
-            _render(release.pk)
+            if not _is_paused(release):
+                _render(release)
     finally:
         _rendering.release()
 
 
-def _render(pk: int) -> None:
+def _is_paused(release: Release) -> bool:
+    """What has failed twice is left alone for a while: others wait for its turn to end."""
+    times, at = _failed.get(release.noised_sha256, (0, 0.0))
+    pause = attempts.pause_after(times - 1).total_seconds()
+    return times > 1 and time.monotonic() - at < pause
+
+
+def _render(release: Release) -> None:
     try:
-        rendering.render(release=selectors.whole_release(pk))
+        rendering.render(release=selectors.whole_release(release.pk))
     except Exception:
-        log.exception("The files of release %s could not be made.", pk)
+        times, _ = _failed.get(release.noised_sha256, (0, 0.0))
+        _failed[release.noised_sha256] = times + 1, time.monotonic()
+        log.exception("The files of release %s could not be made.", release.pk)
+    else:
+        _failed.pop(release.noised_sha256, None)

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.accounts.models import Person, Role
+from portal.accounts.selectors import people_with_role
 from portal.collection.models import Session
 from portal.releases import attempts
 from portal.releases.models import Attempt, Release
@@ -71,6 +72,13 @@ def releases_for(viewer: Person | AnonymousUser) -> QuerySet[Release]:
 
 def is_for_everyone(release: Release) -> bool:
     return settings.PUBLIC_RELEASES and release.audience == Release.Audience.PUBLIC
+
+
+def who_may_see(release: Release) -> QuerySet[Person]:
+    """The people whose `releases_for` has it, and who may come in."""
+    if is_for_everyone(release):
+        return Person.objects.filter(is_active=True)
+    return people_with_role(*Role)
 
 
 def _rows() -> QuerySet[Release]:

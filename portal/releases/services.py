@@ -54,9 +54,7 @@ log = logging.getLogger(__name__)
 PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-def release_window(
-    *, window: TaskWindow, clock: Clock, worker: str = "", within_seconds: float = 120
-) -> None:
+def release_window(*, window: TaskWindow, clock: Clock, worker: str = "") -> None:
     """Release one due window. Gives nothing back: a release is read from its committed row.
 
     Raises Conflict if it is not due or somebody else is at it; any error leaves it due.
@@ -68,9 +66,7 @@ def release_window(
         return
     # Before the window is closed: what cannot be computed is not gathered.
     recipe = recipe_of(revision)
-    with gather(
-        window=window, clock=clock, worker=worker, within_seconds=within_seconds
-    ) as gathered:
+    with gather(window=window, clock=clock, worker=worker) as gathered:
         passed("gathered")
         if gathered.config != recipe.config:
             raise Problem(f"The server config of {window} changed while it was gathered.")

@@ -47,11 +47,6 @@ def release_key() -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(kept_secret(RELEASE))
 
 
-def release_public_key() -> Ed25519PublicKey:
-    """What anyone checks a release with."""
-    return release_key().public_key()
-
-
 def release_public_keys() -> list[Ed25519PublicKey]:
-    """The same, and those that are announced, or that signed earlier releases."""
+    """What anyone checks a release with: those that are announced, or signed earlier ones, too."""
     return trusted_keys(RELEASE)

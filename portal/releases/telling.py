@@ -11,15 +11,18 @@ from portal.audit.models import Entry
 from portal.notifications.services import notify
 from portal.releases.following import followers_of
 from portal.releases.models import Release
+from portal.releases.selectors import who_may_see
 from portal.tasks.models import Task, TaskWindow
+from portal.tasks.rights import readers_among
 
 HELD_BACK = "taskwindow.held_back"
 
 
 def released(release: Release, *, clock: Clock) -> None:
     window = release.window
+    own = who_may_see(release).filter(pk__in=_people_of(window.task))
     _tell(
-        [*_people_of(window.task), *followers_of(release)],
+        [*own, *followers_of(release)],
         kind="release.made",
         title=f"{window.task.name} {window.as_window().label} is released",
         body="Its numbers, intervals and guarantee card are there to read.",
@@ -30,7 +33,7 @@ def released(release: Release, *, clock: Clock) -> None:
 
 def held_back(window: TaskWindow, *, clock: Clock) -> None:
     _tell(
-        [*_people_of(window.task), *people_with_role(Role.OPERATOR)],
+        [*readers_among(_people_of(window.task)), *people_with_role(Role.OPERATOR)],
         kind=HELD_BACK,
         title=f"{window.task.name} {window.as_window().label} is held back",
         body="The approval of its revision does not verify, so it is not released. "
@@ -46,12 +49,12 @@ def is_held_back(window: TaskWindow) -> bool:
     return told.filter(object_id=str(window.pk)).exists()
 
 
-def _people_of(task: Task) -> list[Person]:
-    """Authors and editors."""
+def _people_of(task: Task) -> set[int]:
+    """The ids of authors and editors, whatever they may see by now."""
     ids = {task.created_by_id}
     ids |= set(task.editors.values_list("person_id", flat=True))
     ids |= set(task.revisions.values_list("author_id", flat=True))
-    return list(Person.objects.filter(pk__in=ids))
+    return ids
 
 
 def _tell(

@@ -26,7 +26,7 @@ from portal.releases.visiting import guests_welcome
 from portal.streams import selectors as streams
 from portal.streams.folding import matches, words
 from portal.streams.geography import Place
-from portal.streams.places import CountryFacts
+from portal.streams.places import MOST_CHARACTERS, CountryFacts
 
 Page = Callable[..., HttpResponseBase]
 _A_PAGE, _SUGGESTED = 30, 8
@@ -55,7 +55,8 @@ def _told_if_missing(view: Page) -> Page:
 @_told_if_missing
 def places(request: HttpRequest) -> HttpResponseBase:
     """Countries and places that a text matches; while one types, the first few."""
-    text = request.GET.get("q", "").strip()
+    # Each country is held against it, which for many marks on one letter takes a second.
+    text = request.GET.get("q", "").strip()[:MOST_CHARACTERS]
     countries = _countries_matching(text)
     if request.headers.get("X-Suggest"):
         found = streams.places_matching(text, limit=_SUGGESTED) if text else []

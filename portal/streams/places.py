@@ -81,7 +81,7 @@ def places_by_ids(folder: Path, geonameids: Sequence[int]) -> list[Place]:
 
 
 def matching_places(
-    folder: Path, *, text: str = "", country: str | None = None, likely_first: bool = False
+    folder: Path, *, text: str, country: str | None = None, likely_first: bool = False
 ) -> PlaceMatches:
     """Places of which one name has, for each word of the text, a word that begins with it: the
     most populous first, or those that the text most likely means.

@@ -59,12 +59,10 @@ def places_of(geonameids: Sequence[str]) -> list[Place]:
     return places.places_by_ids(streams_folder(), [int(one) for one in geonameids])
 
 
-def places_matching(
-    text: str, *, country: str | None = None, limit: int = 20, offset: int = 0
-) -> list[Place]:
+def places_matching(text: str, *, country: str | None = None, limit: int = 20) -> list[Place]:
     """Places that a text matches, the likeliest first; see `places.matching_places`."""
     found = places.matching_places(streams_folder(), text=text, country=country, likely_first=True)
-    return [place for _, place in found[offset : offset + limit]]
+    return [place for _, place in found[:limit]]
 
 
 def all_places_matching(text: str) -> places.PlaceMatches:

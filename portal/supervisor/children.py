@@ -37,14 +37,15 @@ class Child:
         back_off = 0.5
         while not self._stopping:
             started = time.monotonic()
-            code = await self._run_once()
+            try:
+                how = _how_it_ended(await self._run_once())
+            except OSError as error:  # such as no memory for another process
+                how = f"cannot be started ({error.strerror})"
             if self._stopping:
                 return
             if time.monotonic() - started > STEADY_SECONDS:
                 back_off = 0.5
-            self.say(
-                "mayfly", f"{self.name} {_how_it_ended(code)}; starting it again in {back_off:g} s"
-            )
+            self.say("mayfly", f"{self.name} {how}; starting it again in {back_off:g} s")
             await asyncio.sleep(back_off)
             back_off = min(2 * back_off, LONGEST_BACK_OFF_SECONDS)
 

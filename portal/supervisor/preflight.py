@@ -4,8 +4,9 @@ import errno
 import fcntl
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import psycopg
 import redis
@@ -63,22 +64,39 @@ def check_keys() -> None:
 
 
 def check_queues() -> None:
-    """What devices send waits there, sealed, and may reach no disk and no other server."""
+    """What devices send waits there, sealed, and may reach no disk and no other server; nor may it
+    be thrown away, since devices were told that it is there."""
+    client = queue_client()
+    # One name at a time: Redis before version 7 takes no more.
+    saves = _asked(lambda: client.config_get("save"))
+    appends = _asked(lambda: client.config_get("appendonly"))
+    copies = _asked(lambda: client.info("replication")).get("connected_slaves", 0)
+    if saves.get("save") or appends.get("appendonly") == "yes" or copies:
+        raise Problem(
+            "The server of MAYFLY_QUEUE_URL writes to its disk, or has a replica.",
+            hint='Turn both off, such as with save "" and appendonly no in its configuration.',
+        )
+    memory = _asked(lambda: client.info("memory"))
+    policy = memory.get("maxmemory_policy", "noeviction")
+    if memory.get("maxmemory") and policy != "noeviction":
+        raise Problem(
+            "The server of MAYFLY_QUEUE_URL throws away what waits in it when its memory is full "
+            f"(maxmemory-policy {policy}).",
+            hint="Set maxmemory-policy noeviction: devices are then told to come later.",
+        )
+
+
+def _asked(ask: Callable[[], Any]) -> dict[str, Any]:
+    """What the server says; nothing where it does not let us ask."""
     try:
-        kept = queue_client().config_get("save", "appendonly")
-        copies = queue_client().info("replication").get("connected_slaves", 0)
+        return dict(ask())
     except redis.ResponseError:
-        return  # it does not let us ask
+        return {}
     except redis.RedisError:
         raise Problem(
             "The server of MAYFLY_QUEUE_URL does not answer.",
             hint="Check that it runs, and that the address is right.",
         ) from None
-    if kept.get("save") or kept.get("appendonly") == "yes" or copies:
-        raise Problem(
-            "The server of MAYFLY_QUEUE_URL writes to its disk, or has a replica.",
-            hint='Turn both off, such as with save "" and appendonly no in its configuration.',
-        )
 
 
 def check_scenario(name: str) -> None:
@@ -111,5 +129,5 @@ def check_port(address: str, port: int) -> None:
                 ) from None
             raise Problem(
                 f"Mayfly cannot listen on {address}:{port} ({error.strerror}).",
-                hint=f"Stop what runs there, or choose another port: make run PORT={port + 1}.",
+                hint=f"Stop what runs there, or set another MAYFLY_PORT: make run PORT={port + 1}.",
             ) from None

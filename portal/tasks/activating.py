@@ -30,6 +30,7 @@ def activate(*, revision: Revision, approver: Person, clock: Clock) -> None:
     planned = list(task.windows.filter(state=_UPCOMING, start__gte=first.start))
     taken_over = [row.as_window() for row in planned]
     windows = sorted({*windows_ahead(revision, first, now), *taken_over})
+    stop_running(task, first.start)
     reserve(
         task=task.name,
         streams=revision.streams,
@@ -39,7 +40,6 @@ def activate(*, revision: Revision, approver: Person, clock: Clock) -> None:
         clock=clock,
         actor=approver,
     )
-    stop_running(task, first.start)
     _approve(revision, approver=approver, first=first, now=now, clock=clock)
     _take_over(planned, revision)
     add_windows(revision, [w for w in windows if w not in set(taken_over)])
@@ -72,7 +72,11 @@ def grace_of(revision: Revision) -> timedelta:
 
 
 def stop_running(task: Task, at: datetime) -> None:
-    """The revision that runs on runs no window from this start on."""
+    """The revision that runs on runs no window from this start on.
+
+    It comes before the caller's entries in the audit log: whoever places its sessions locks it
+    first, too.
+    """
     running = task.revisions.filter(state=Revision.State.APPROVED, until_window=None)
     running.update(until_window=at)
 

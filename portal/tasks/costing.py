@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.conf import settings
 from django.db.models import Sum
 
 from aggregation.protocol.windows import Unit
@@ -26,7 +25,7 @@ class Effect:
 
     @property
     def cap(self) -> int:
-        return max(settings.WEEKLY_EPSILON, self.week.reserved + self.week.spent)
+        return self.week.cap_over(self.taken)
 
     @property
     def left(self) -> int:
@@ -62,7 +61,7 @@ def effects(revision: Revision, now: datetime) -> list[Effect]:
 def _effect(
     week: Week | None, stream: str, monday: date, wanted: int, given_back: dict[int, int]
 ) -> Effect:
-    row = week or Week(stream=stream, monday=monday, cap=settings.WEEKLY_EPSILON)
+    row = week or Week(stream=stream, monday=monday)
     taken = row.reserved + row.spent - given_back.get(row.pk or 0, 0)
     return Effect(row, taken, wanted)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
@@ -47,7 +47,7 @@ def create_task(*, name: str, text: str, actor: Person, clock: Clock) -> Task:
     _check_name(name)
     _check_text(text)
     now = clock.now()
-    task = Task.objects.create(name=name, created_by=actor, created_at=now)
+    task = _new_task(name, actor, now)
     Draft.objects.create(task=task, text=text, changed_by=actor, changed_at=now)
     Editor.objects.create(task=task, person=actor, since=now)
     record(action="task.created", subject=task, actor=actor, clock=clock)
@@ -124,7 +124,20 @@ def _check_name(name: str) -> None:
             hint="Use up to 64 of a–z, 0–9 and hyphens, such as weekly-trips.",
         )
     if Task.objects.filter(name=name).exists():
-        raise Conflict(f"There is a task {name} already.", hint="Choose another name.")
+        raise _taken(name)
+
+
+def _new_task(name: str, actor: Person, now: datetime) -> Task:
+    """Somebody may have taken the name since it was looked for, such as by clicking twice."""
+    try:
+        with transaction.atomic():
+            return Task.objects.create(name=name, created_by=actor, created_at=now)
+    except IntegrityError:
+        raise _taken(name) from None
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"There is a task {name} already.", hint="Choose another name.")
 
 
 def _check_text(text: str) -> None:

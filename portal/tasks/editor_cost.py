@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.conf import settings
 from msgspec import UNSET
 
 from aggregation.compiler import Compiled
@@ -99,16 +98,15 @@ def windows_in(week: Window, unit: Unit) -> int:
 
 def _week(stream: str, week: Window, wanted: int, task: str) -> WeekCost:
     monday = week.start.date()
-    row = Week.objects.filter(stream=stream, monday=monday).first()
-    cap = row.cap if row else settings.WEEKLY_EPSILON
-    taken = row.reserved + row.spent - _own(row, task, monday) if row else 0
-    return WeekCost(stream, week.label, cap, taken, wanted)
+    row = Week.objects.filter(stream=stream, monday=monday).first() or Week()
+    taken = row.reserved + row.spent - _own(row, task)
+    return WeekCost(stream, week.label, row.cap_over(taken), taken, wanted)
 
 
-def _own(row: Week, task: str, monday: date) -> int:
+def _own(row: Week, task: str) -> int:
     """What this task has reserved there already: a new revision takes its place."""
     own: Sequence[int] = list(
-        Charge.objects.filter(week=row, task=task, state=Charge.State.RESERVED).values_list(
+        Charge.objects.filter(week_id=row.pk, task=task, state=Charge.State.RESERVED).values_list(
             "amount", flat=True
         )
     )

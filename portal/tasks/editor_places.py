@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from aggregation.errors import Problem
-from aggregation.protocol.spec_text import read_document
+from aggregation.protocol.spec_text import Path, Place, read_document
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -17,9 +17,11 @@ class BlockPlaces:
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
-        self._blocks: dict[str, int] = {}
+        # The line of a block's first line, from 0, and how far in its text stands.
+        self._blocks: dict[str, tuple[int, int]] = {}
+        self._fields: dict[Path, Place] = {}
         try:
-            read_document(text)  # refuses what must not be composed
+            self._fields = read_document(text).places  # refuses what must not be composed
             self._walk(yaml.compose(text, Loader=_LOADER), ())
         except (Problem, yaml.YAMLError):
             pass  # then there are no queries either
@@ -31,20 +33,11 @@ class BlockPlaces:
     def _place(self, found: dict[str, Any]) -> dict[str, int | None]:
         line, column, part = found["line"], found["column"], found["part"]
         if part in self._blocks and line is not None:
-            line += self._blocks[part]
-            column = (column or 1) + self._indent(line)
+            above, indent = self._blocks[part]
+            line, column = line + above, (column or 1) + indent
         elif _is_query(part):
-            line, column = self._line_of(part), 1
+            line, column = self._fields.get(tuple(part.split(".")), (None, None))
         return {"document_line": line, "document_column": column}
-
-    def _indent(self, line: int) -> int:
-        text = self._lines[line - 1] if line <= len(self._lines) else ""
-        return min(len(text) - len(text.lstrip(" ")), 2)
-
-    def _line_of(self, part: str) -> int | None:
-        name = part.rpartition(".")[2] + ":"
-        found = (at for at, line in enumerate(self._lines, 1) if line.strip().startswith(name))
-        return next(found, None)
 
     def _walk(self, node: yaml.Node | None, path: tuple[str, ...]) -> None:
         if not isinstance(node, yaml.MappingNode):
@@ -54,8 +47,15 @@ class BlockPlaces:
             block = isinstance(value, yaml.ScalarNode) and value.style == "|"
             if block and _is_query(here[-1]):
                 # The block's first line is the one after its mark.
-                self._blocks[".".join(here)] = value.start_mark.line + 1
+                above = value.start_mark.line + 1
+                self._blocks[".".join(here)] = (above, self._indent(above, value.value))
             self._walk(value, here)
+
+    def _indent(self, above: int, text: str) -> int:
+        """What a line of the document has that the block's text does not."""
+        pairs = zip(self._lines[above:], text.split("\n"), strict=False)
+        written = ((whole.rstrip("\r"), line) for whole, line in pairs if line.strip())
+        return next((len(whole) - len(line) for whole, line in written), 0)
 
 
 def _is_query(part: str) -> bool:

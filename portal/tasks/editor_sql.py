@@ -165,7 +165,12 @@ def _alias(items: tuple[Piece, ...], closing: int) -> tuple[str, int]:
 
 
 def _without_end(sql: str) -> str:
-    return sql.strip().rstrip(";").rstrip()
+    """Without the semicolons at its end; comments may stand after them."""
+    for piece in reversed(pieces_of(sql).items):
+        if piece.kind != TokenType.SEMICOLON:
+            break
+        sql = sql[: piece.start] + sql[piece.end :]
+    return sql.strip()
 
 
 def _indented(sql: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from aggregation.clock import Clock
@@ -29,9 +29,12 @@ def add_population(*, name: str, actor: Person, clock: Clock) -> Population:
             f"{name[:80]!r} is no name for a population.",
             hint="It has letters, digits, - and _, up to 64, and begins and ends with neither.",
         )
-    if Population.objects.filter(name=name).exists():
-        raise Conflict(f"There is a population {name} already.", hint="Choose another name.")
-    made = Population.objects.create(name=name, created_by=actor, created_at=clock.now())
+    try:
+        with transaction.atomic():
+            made = Population.objects.create(name=name, created_by=actor, created_at=clock.now())
+    except IntegrityError:
+        message = f"There is a population {name} already."
+        raise Conflict(message, hint="Choose another name.") from None
     record(action="population.created", subject=made, actor=actor, clock=clock)
     return made
 

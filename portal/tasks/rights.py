@@ -1,8 +1,12 @@
 """Who may do what with a task. Services ask here; pages and the API ask before them."""
 
+from collections.abc import Iterable
+
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 
 from portal.accounts.models import Person, Role
+from portal.accounts.selectors import people_with_role
 from portal.tasks.models import Editor, Revision
 
 READERS = (Role.ANALYST, Role.REVIEWER, Role.OPERATOR)
@@ -16,6 +20,12 @@ def require_role(person: Person, *roles: Role) -> None:
     if not person.is_active or not person.has_role(*roles):
         names = " or ".join(str(role) for role in roles)
         raise PermissionDenied(f"This is for people with the role {names}.")
+
+
+def readers_among(people: Iterable[int]) -> QuerySet[Person]:
+    """Those of the people, named by their ids, who may see tasks now: somebody who once took part
+    may have left, or lost the role, since."""
+    return people_with_role(*READERS).filter(pk__in=set(people))
 
 
 def why_not_approver(revision: Revision, person: Person) -> str:

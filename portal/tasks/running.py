@@ -9,6 +9,7 @@ and resuming gains nothing that was not paid for. Ending frees the windows that 
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from aggregation.clock import Clock
 from aggregation.protocol.windows import Unit, Window
@@ -44,11 +45,11 @@ def pause_now(*, task: Task, reason: str, actor: Person | None, clock: Clock) ->
             f"The task {task.name} is {task.get_state_display().lower()}, not active.",
             hint="Only an active task can be paused.",
         )
+    _stop(task, now)
     touched = _touched(task, now)
     windows = [row.as_window() for row in touched]
     settle(task=task.name, spent=windows, freed=(), clock=clock, actor=actor)
     skip(touched, "The task was paused during this window.", actor=actor, clock=clock)
-    _stop(task, now)
     move(task, to=Task.State.PAUSED, actor=actor, clock=clock)
     telling.stopped(task, reason, actor=actor, clock=clock)
     return task
@@ -93,6 +94,7 @@ def _is_over(task: Task) -> bool:
 @transaction.atomic
 def _end_now(*, task: Task, reason: str, actor: Person | None, clock: Clock) -> Task:
     task, now = locked_alive(task), clock.now()
+    _stop(task, now)
     touched = _touched(task, now)
     later = list(task.windows.filter(state=_State.UPCOMING, start__gt=now))
     settle(
@@ -104,7 +106,6 @@ def _end_now(*, task: Task, reason: str, actor: Person | None, clock: Clock) -> 
     )
     skip(touched, "The task was ended during this window.", actor=actor, clock=clock)
     skip(later, "The task was ended before this window.", actor=actor, clock=clock)
-    _stop(task, now)
     if waiting := revision_in_review(task):
         state = Revision.State.WITHDRAWN
         move(waiting, to=state, actor=actor, clock=clock, decided_at=now)
@@ -119,9 +120,10 @@ def skip(rows: list[TaskWindow], reason: str, *, actor: Actor | None, clock: Clo
 
 
 def _touched(task: Task, now: datetime) -> list[TaskWindow]:
-    """Windows that have begun and not ended. Those that have ended go on to their release."""
-    running = task.windows.filter(state__in=[_State.UPCOMING, _State.COLLECTING])
-    return list(running.filter(start__lte=now, end__gt=now))
+    """Windows that have begun and not ended, also where the clock was set back since. Those that
+    have ended go on to their release."""
+    begun = Q(state=_State.COLLECTING) | Q(state=_State.UPCOMING, start__lte=now)
+    return list(task.windows.filter(begun, end__gt=now))
 
 
 def _stop(task: Task, now: datetime) -> None:

@@ -1,13 +1,19 @@
 """Two queries side by side, with the words that changed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from portal.tasks.models import Comment
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
+# Pairs of lines or words that are held against each other: 200 of each. What repeats itself takes
+# the square of that and more, so a long comment in a query would take minutes.
+_MOST_PAIRS = 40_000
+# As difflib has it: equal or not, and from where to where on either side.
+Run = tuple[str, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,7 @@ class Row:
 def side_by_side(before: str, after: str, threads: Sequence[Comment] = ()) -> list[Row]:
     old, new = before.splitlines(), after.splitlines()
     rows: list[Row] = []
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for kind, a, b, c, d in matcher.get_opcodes():
+    for kind, a, b, c, d in _runs(old, new):
         if kind == "equal":
             rows += [_same(a + n, c + n, old[a + n]) for n in range(b - a)]
         else:
@@ -65,7 +70,28 @@ def _changed(old: list[str], new: list[str], a: int, c: int) -> list[Row]:
 def _pieces(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     old, new = _WORD.findall(before), _WORD.findall(after)
     left, right = [], []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in _runs(old, new):
         left.append(Piece("".join(old[a:b]), kind != "equal"))
         right.append(Piece("".join(new[c:d]), kind != "equal"))
     return tuple(p for p in left if p.text), tuple(p for p in right if p.text)
+
+
+def _runs(old: list[str], new: list[str]) -> Iterator[Run]:
+    """What is alike at both ends, and what stands between: changed as a whole where it is long."""
+    head = _alike(zip(old, new, strict=False))
+    tail = _alike(zip(reversed(old[head:]), reversed(new[head:]), strict=False))
+    b, d = len(old) - tail, len(new) - tail
+    yield ("equal", 0, head, 0, head)
+    for kind, i, j, k, m in _between(old[head:b], new[head:d]):
+        yield (kind, head + i, head + j, head + k, head + m)
+    yield ("equal", b, len(old), d, len(new))
+
+
+def _between(old: list[str], new: list[str]) -> Sequence[Run]:
+    if len(old) * len(new) > _MOST_PAIRS:
+        return [("replace", 0, len(old), 0, len(new))]
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+def _alike(pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

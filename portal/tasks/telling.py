@@ -11,6 +11,7 @@ from portal.accounts.selectors import people_with_role
 from portal.notifications.models import Event
 from portal.notifications.services import notify
 from portal.tasks.models import Comment, Revision, Task
+from portal.tasks.rights import readers_among
 from portal.tasks.selectors import revisions_awaiting
 from portal.tasks.shortage import Shortage
 
@@ -18,7 +19,7 @@ from portal.tasks.shortage import Shortage
 def submitted(revision: Revision, *, replaced: Revision | None, clock: Clock) -> None:
     """Every reviewer who may decide on it, and whoever takes part in the conversation."""
     reviewers = [
-        person
+        person.pk
         for person in people_with_role(Role.REVIEWER)
         if revisions_awaiting(person).filter(pk=revision.pk).exists()
     ]
@@ -52,7 +53,7 @@ def decided(
     }
     link = reverse("task", args=[revision.task.name])
     _tell(
-        [revision.author, *_taking_part(revision.task)],
+        [revision.author_id, *_taking_part(revision.task)],
         but=actor,
         kind=f"revision.{decision.value}",
         title=f"{revision.task.name} was {words[decision]}",
@@ -128,17 +129,17 @@ def windows_skipped(
     )
 
 
-def _taking_part(task: Task) -> list[Person]:
-    """Authors, editors, and everyone who has said something."""
+def _taking_part(task: Task) -> set[int]:
+    """The ids of authors, editors, and everyone who has said something."""
     ids = {task.created_by_id}
     ids |= set(task.editors.values_list("person_id", flat=True))
     ids |= set(task.revisions.values_list("author_id", flat=True))
     ids |= set(task.comments.values_list("author_id", flat=True))
-    return list(Person.objects.filter(pk__in=ids))
+    return ids
 
 
 def _tell(
-    people: Iterable[Person],
+    people: Iterable[int],
     *,
     but: Person | None,
     kind: str,
@@ -147,11 +148,14 @@ def _tell(
     link: str,
     clock: Clock,
 ) -> None:
-    """Nobody is told of what they did themselves, and nobody twice."""
-    recipients = {person.pk: person for person in people if but is None or person.pk != but.pk}
-    if recipients:
+    """Nobody is told of what they did themselves, and nobody of what they may not see (any more).
+
+    The webhook is called though nobody of those who took part may be told.
+    """
+    others = {pk for pk in people if but is None or pk != but.pk}
+    if others:
         notify(
-            recipients=recipients.values(),
+            recipients=readers_among(others),
             kind=kind,
             title=title,
             body=body,

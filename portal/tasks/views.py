@@ -13,7 +13,7 @@ from portal.accounts.requests import PersonRequest
 from portal.clock import civil_clock
 from portal.tasks import selectors
 from portal.tasks.finding import find_task
-from portal.tasks.forms import VIEWS, CommentForm, DuplicateForm, ReasonForm, TaskFilterForm
+from portal.tasks.forms import VIEWS, CommentForm, DuplicateForm, TaskFilterForm
 from portal.tasks.impact import impact
 from portal.tasks.life import life_of
 from portal.tasks.models import Task
@@ -94,6 +94,5 @@ def _actions(request: PersonRequest, task: Task) -> dict[str, Any]:
         "may_end": alive,
         "may_duplicate": analyst,
         "comment_form": CommentForm(),
-        "reason_form": ReasonForm(auto_id="id_%s_reason"),
         "duplicate_form": DuplicateForm(),
     }

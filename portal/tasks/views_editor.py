@@ -79,7 +79,7 @@ def find_draft(name: str) -> Draft:
 
 
 def _save(request: PersonRequest, draft: Draft, text: str, *, submit: bool) -> HttpResponse:
-    version = _version(request, draft)
+    version = _version(request)
     actor, clock = request.user, civil_clock()
     try:
         saved = services.save_draft(
@@ -98,7 +98,7 @@ def _save(request: PersonRequest, draft: Draft, text: str, *, submit: bool) -> H
     return redirect("edit_task", draft.task.name)
 
 
-def _version(request: PersonRequest, draft: Draft) -> int:
+def _version(request: PersonRequest) -> int:
     given = request.POST.get("version", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else -1
 

@@ -115,7 +115,7 @@ def _page(
     threads = list(selectors.threads_of(revision.task))
     own = [thread for thread in threads if thread.revision_id == revision.pk]
     weeks = effects(revision, civil_clock().now()) if _waits(revision) else []
-    changed = changes_between(before, revision)
+    queries = _queries(before, revision, own)
     context = {
         "section": "review",
         "revision": revision,
@@ -126,8 +126,9 @@ def _page(
         "explanation": documents.explanation,
         "provenance": _provenance(revision),
         "facts": impact(before, revision),
-        "changed": [change for change in changed if not change.is_sql] if before else [],
-        "queries": _queries(before, revision, own),
+        # A query over facts of the device stands here too: it is none of those side by side.
+        "changed": [c for c in changes_between(before, revision) if c.path not in queries],
+        "queries": queries,
         "places": places_named_in(" ".join(revision.sql_parts().values())),
         "threads": [thread for thread in own if not thread.part],
         "earlier": [thread for thread in threads if thread.revision_id != revision.pk],

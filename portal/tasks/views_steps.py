@@ -50,8 +50,12 @@ def resume_task(request: PersonRequest, name: str) -> HttpResponse:
 @require_POST
 @role_required(Role.ANALYST)
 def withdraw_task(request: PersonRequest, name: str) -> HttpResponse:
-    revision = selectors.revision_in_review(find_task(name))
-    if revision is not None:
+    """The revision that the page showed: another one may have taken its place since."""
+    task, shown = find_task(name), request.POST.get("revision", "")
+    revision = selectors.revision_in_review(task)
+    if revision is not None and shown and shown != str(revision.number):
+        messages.error(request, f"Revision {revision.number} is in review by now. Read it first.")
+    elif revision is not None:
         done = _attempt(request, services.withdraw, revision=revision)
         _say(request, done, "It is no longer in review.")
     return redirect("task", name)

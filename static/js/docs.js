@@ -2,11 +2,7 @@
 // follows the reader. Everything can be read without this file.
 
 for (const block of document.querySelectorAll("pre[data-copy]")) {
-  const frame = document.createElement("div");
-  frame.className = "docs-code";
-  block.replaceWith(frame);
-  frame.append(block);
-  if (navigator.clipboard) frame.append(copyButton(block));
+  if (navigator.clipboard) block.after(copyButton(block));
   new ResizeObserver(() => makeScrollable(block)).observe(block);
 }
 

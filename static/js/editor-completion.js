@@ -113,15 +113,16 @@ async function literalOffers(words, before) {
   for (const stream of words.streams()) {
     const column = stream.columns.find((each) => each.name === name);
     if (!column?.size) continue;
+    const search = (text) => words.search(stream.name, column.name, text);
     const values = column.values.length
       ? column.values.map((value) => ({ value: String(value), label: "", detail: "" }))
-      : await words.search(stream.name, column.name, typed);
-    return values.map((each, place) => literal(each, typed, column.name, place));
+      : await search(typed);
+    return values.map((each, place) => literal(each, { typed, column: column.name, place, search }));
   }
   return [];
 }
 
-function literal({ value, label, detail }, typed, column, place) {
+function literal({ value, label, detail }, { typed, column, place, search }) {
   const caption = label ? `${label}${detail ? `, ${detail}` : ""}` : value;
   return {
     caption,
@@ -129,18 +130,35 @@ function literal({ value, label, detail }, typed, column, place) {
     score: SCORE.value - place,
     skipFilter: Boolean(label), // the server has matched it, in any spelling
     completer: {
-      // The whole of what was typed inside the quotes gives way, words with spaces too.
-      insertMatch(editor) {
-        const { row, column: end } = editor.getCursorPosition();
-        const line = editor.session.getLine(row);
-        const inside = /'([^']*)$/.exec(line.slice(0, end))?.[1] ?? typed;
-        // Letters typed since the server was asked: this may be no longer what is meant.
-        if (label && inside !== typed) return editor.execCommand("startAutocomplete");
-        const start = end - inside.length;
-        editor.session.replace({ start: { row, column: start }, end: { row, column: end } }, value);
-        if (line.charAt(end) === "'") editor.navigateRight();
-        else editor.insert("'");
+      async insertMatch(editor) {
+        const inside = textInside(editor);
+        if (inside === null) return;
+        if (label && inside !== typed) {
+          // Letters typed since the server was asked: is this still what is meant?
+          const offered = await search(inside);
+          if (textInside(editor) !== inside) return;
+          if (!offered.some((each) => each.value === value)) {
+            return editor.execCommand("startAutocomplete");
+          }
+        }
+        putInside(editor, inside, value);
       },
     },
   };
+}
+
+// What stands between the quote and the cursor; null where no text is open.
+function textInside(editor) {
+  const { row, column } = editor.getCursorPosition();
+  return /'([^']*)$/.exec(editor.session.getLine(row).slice(0, column))?.[1] ?? null;
+}
+
+// The whole of what was typed inside the quotes gives way, words with spaces too.
+function putInside(editor, inside, value) {
+  const { row, column: end } = editor.getCursorPosition();
+  const start = end - inside.length;
+  editor.completer?.detach();
+  editor.session.replace({ start: { row, column: start }, end: { row, column: end } }, value);
+  if (editor.session.getLine(row).charAt(start + value.length) === "'") editor.navigateRight();
+  else editor.insert("'");
 }

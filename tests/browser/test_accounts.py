@@ -39,6 +39,13 @@ def test_a_token_is_shown_once_works_and_ends(page: Page, site: Site) -> None:
     sign_in(page, "consumer")
     page.goto("/account/tokens")
     page.get_by_label("Name", exact=True).fill("from the browser")
+    page.get_by_label("Your password").fill("not mine")
+    page.get_by_role("button", name="Make the token").click()
+    expect(page.get_by_label("Your password")).to_have_accessible_description(
+        re.compile("This is not your password.")
+    )
+    axe_clean(page)
+    page.get_by_label("Your password").fill("consumer")
     page.get_by_role("button", name="Make the token").click()
     secret = page.locator("#secret").inner_text()
     axe_clean(page)

@@ -52,6 +52,27 @@ def test_who_types_faster_than_lists_close_is_offered_regions_all_the_same(
     expect(offers).to_be_hidden()
 
 
+TYPE_AND_ENTER = """([part, letter]) => {
+  const editor = window.ace.edit(document.querySelector(`[data-ace=${part}]`));
+  editor.execCommand("insertstring", letter);
+  editor.completer.insertMatch();
+}"""
+
+
+def test_enter_puts_in_what_is_marked_if_the_letters_typed_since_still_say_so(
+    page: Page, name: str
+) -> None:
+    """The letter and Enter in one turn of the browser: the list is of the text before it."""
+    begin(page, name)
+    put_in(page, "client_sql", " ")
+    page.evaluate(TYPE, ["client_sql", "WHERE region = 'zuric"])
+    offers = page.locator(".ace_autocomplete")
+    expect(offers).to_contain_text("Zürich, Switzerland")
+    page.evaluate(TYPE_AND_ENTER, ["client_sql", "h"])
+    expect(pane(page, "client_sql")).to_contain_text("WHERE region = '2657896'")
+    expect(offers).to_be_hidden()
+
+
 def test_queries_are_laid_out_and_nested(page: Page, name: str) -> None:
     begin(page, name, "Stars for the assistant")
     put_in(page, "client_sql", "  -- kept")

@@ -275,7 +275,7 @@ def run_until_noticed() -> None:
 def reopens_when_the_clock_goes_back(state: State, *arguments: Any, now: float, **more: Any) -> Any:
     """A high watermark that follows the clock down, as one derived from it would."""
     for progress in (*state.tasks.values(), *state.client_tasks.values()):
-        low = watermarks.low_watermark(now, progress.unit).id
+        low = Window.containing(datetime.fromtimestamp(now, UTC), progress.unit).id
         progress.high = min(progress.high, low)
         progress.done = [window for window in progress.done if window < low]
     return WAITING(state, *arguments, now=now, **more)

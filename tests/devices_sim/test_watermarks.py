@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,6 @@ from devices_sim.device.watermarks import (
     MAX_DONE,
     distance,
     is_processed,
-    low_watermark,
     process,
     waiting,
     windows_of,
@@ -27,13 +26,6 @@ FIRST = Window.parse("2026-11-09", Unit.DAY)
 
 def day(number: int) -> Window:
     return Window.containing(FIRST.start + timedelta(days=number), Unit.DAY)
-
-
-def test_the_low_watermark_is_the_time_rounded_down() -> None:
-    now = datetime(2026, 11, 18, 15, 30, tzinfo=UTC).timestamp()
-    assert low_watermark(now, Unit.DAY).id == "2026-11-18"
-    assert low_watermark(now, Unit.WEEK).id == "2026-11-16"
-    assert low_watermark(now, Unit.HOUR).id == "2026-11-18T15"
 
 
 def test_the_high_watermark_moves_over_what_is_processed() -> None:
@@ -175,3 +167,15 @@ def test_tasks_of_closed_weeks_are_forgotten() -> None:
     forget_closed(state)
     assert sorted(state.tasks) == ["again", "going-on", "on-its-way"]
     assert list(state.client_tasks) == ["c" * 64]
+
+
+@pytest.mark.parametrize("unit", [Unit.DAY, Unit.WEEK])
+def test_a_window_that_begins_where_the_ledger_is_open_is_remembered(unit: Unit) -> None:
+    """It was run, and the one before it never: the first of the week that is not closed."""
+    first = Window.parse("2026-11-09", unit)
+    state = State(1, started=0.0, budget=Budget(floor=first.id))
+    state.tasks["t"] = Progress(unit, high=first.previous().id)
+    process(state.tasks["t"], first)
+    forget_closed(state)
+    now = first.next().span[1]
+    assert waiting(state, [first], task="t", client_task="c" * 64, now=now) == []

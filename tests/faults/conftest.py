@@ -100,7 +100,11 @@ def fault(world: World, request: pytest.FixtureRequest) -> Fault:
                 await act(scenario, *given)
             return scenario
 
-        scenario = asyncio.run(whole())
+        try:
+            scenario = asyncio.run(whole())
+        except BaseException:
+            world.parts.mend()  # else all that follow would fail with it
+            raise
         account = scenario.account
         request.node.user_properties.append(("account", account))
         account.check_once() if scenario.has_expired else account.check()

@@ -32,9 +32,8 @@ class Cutter:
         self._door, self._behind = door, behind
         self._wanted: list[Cut] = []
         self.cuts = 0
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._end, self._ready = asyncio.Event(), threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._open()), daemon=True)
         self._thread.start()
         self._ready.wait(10)
 
@@ -43,13 +42,15 @@ class Cutter:
         self._wanted.append(Cut(part, after.encode(), list(gets_through)))
 
     def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(10)
 
-    def _run(self) -> None:
-        self._loop.run_until_complete(asyncio.start_unix_server(self._serve, self._door))
+    async def _open(self) -> None:
+        """Until the end; whoever is still at the door then is turned away."""
+        self._loop = asyncio.get_running_loop()
+        await asyncio.start_unix_server(self._serve, self._door)
         self._ready.set()
-        self._loop.run_forever()
+        await self._end.wait()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there: asyncio.StreamWriter | None = None

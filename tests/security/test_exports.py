@@ -11,6 +11,7 @@ from portal.lab.models import Study
 from portal.lab.showing.cells import as_csv
 from portal.releases.querying import opened_for
 from portal.spreadsheets import harmless
+from tests.portal.accounts.conftest import PASSWORD
 from tests.security.world import PUBLIC, World
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"]
@@ -36,7 +37,8 @@ def test_a_loaded_study_brings_no_formulas():
 @pytest.mark.django_db
 def test_the_audit_log_brings_no_formulas(person, signed_in):
     operator = signed_in("operator")
-    operator.post("/account/tokens", {"name": "=1+1", "scopes": "read", "lifetime_days": "30"})
+    wanted = {"name": "=1+1", "scopes": "read", "lifetime_days": "30", "password": PASSWORD}
+    assert operator.post("/account/tokens", wanted).context["created"]
     assert Entry.objects.filter(object_label__startswith="=").exists() is False
     whole = b"".join(operator.get("/audit/export.csv")).decode()
     for row in csv.reader(io.StringIO(whole)):

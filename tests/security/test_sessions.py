@@ -54,6 +54,23 @@ def test_a_session_is_over_after_its_time(ada):
     assert client.get("/account").status_code == 302
 
 
+@pytest.mark.parametrize("way", ["the password", "the demo's menu"])
+def test_nothing_that_is_done_in_a_session_makes_it_last_longer(ada, person, way):
+    """A message to its person is kept in the session, which is stored anew with it; and so is one
+    whose password is changed."""
+    person("analyst", username="analyst")
+    client = signed_in() if way == "the password" else Client()
+    if way != "the password":
+        client.post("/switch-role", {"role": "analyst"})
+    end = Session.objects.get().expire_date
+    assert client.post("/account", {"full_name": "Ada"}).status_code == 302
+    assert Session.objects.get().expire_date == end
+    new = "quite another horse battery"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    assert client.post("/account/password", form).status_code == 302
+    assert Session.objects.get().expire_date == end
+
+
 def test_a_made_up_session_is_nobodys_and_is_not_taken_on(ada):
     client = Client()
     client.cookies["sessionid"] = "a" * 32

@@ -21,6 +21,7 @@ from portal.tasks import services
 from tests.portal.collection import collecting as module
 from tests.portal.collection.collecting import Collecting, someone
 from tests.portal.releases.browsing.conftest import PARIS, SPEC
+from tests.portal.tasks.conftest import PASSWORD
 from tests.security.routes import Route
 
 PUBLIC, INTERNAL, WAITING = "trips-by-region", "inner-trips", "waiting-trips"
@@ -154,7 +155,7 @@ def bodies(world: World) -> dict[str, Any]:
         "follow_task": {"on": "1"},
         "new_task": {"name": "new-task", "start": "blank"},
         "switch_role": {"role": "analyst"},
-        "tokens": {"name": "t", "scopes": ["read"], "lifetime_days": 30},
+        "tokens": {"name": "t", "scopes": ["read"], "lifetime_days": 30, "password": PASSWORD},
         "api_comments": json.dumps({"text": "So."}),
         "api_compile_spec": text,
         "api_cost": text,

@@ -63,6 +63,8 @@ _PATTERNS: Final = (
     exp.Like, exp.ILike, exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.Match, exp.MatchAgainst,
     exp.SimilarTo, exp.Escape,
 )  # fmt: skip
+# Words that SQLite takes for INTEGER or REAL; the parser knows LONG and others of other dialects.
+_CAST_WORD: Final = re.compile(r"\W?\w*(INT|REAL|FLOA|DOUB)", re.IGNORECASE)
 _CASTS: Final = {
     exp.DType.INT, exp.DType.BIGINT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.DOUBLE,
     exp.DType.FLOAT,
@@ -127,7 +129,8 @@ def pattern(statement: Statement) -> Iterator[Hit]:
 def cast_type(statement: Statement) -> Iterator[Hit]:
     """Numbers stay numbers: no text, no dates, no blobs."""
     for node in statement.of(exp.Cast):
-        if type(node) is not exp.Cast or node.to.this not in _CASTS or node.to.expressions:
+        plain = type(node) is exp.Cast and node.to.this in _CASTS and not node.to.expressions
+        if not plain or not _CAST_WORD.match(statement.text, statement.at(node.to)):
             message = "CAST makes INTEGER or REAL, nothing else."
             yield node, Finding(message, "Cast to INTEGER or REAL.", at=statement.at(node))
 
@@ -140,7 +143,7 @@ def function(statement: Statement) -> Iterator[Hit]:
         known = type(node) in _KNOWN and (plain or name in ALLOWED_FUNCTIONS | _KEYWORDS)
         if known or (isinstance(node, exp.Anonymous) and _is_total(node)):
             continue
-        if isinstance(node.parent, exp.Table) or _in_other_family(statement, node, name):
+        if isinstance(node.parent, exp.Table) or _in_other_family(node, name):
             continue
         allowed = ", ".join(sorted(n.upper() for n in ALLOWED_FUNCTIONS))
         message = f"The function {name.upper()[:40]} is not on devices."
@@ -154,7 +157,7 @@ def _is_total(node: exp.Anonymous) -> bool:
     return str(node.name).lower() == "total" and len(node.expressions) == 1
 
 
-def _in_other_family(statement: Statement, node: exp.Expr, name: str) -> bool:
+def _in_other_family(node: exp.Expr, name: str) -> bool:
     families = (*_CLOCK_CLASSES, *_TEXT_CLASSES, *_JSON_CLASSES, *_PATTERNS, exp.Cast, exp.Exists)
     named = name in _CLOCK | _TEXT | _BLOB | _INSIDE or name.startswith("json")
     return named or isinstance(node, families)

@@ -261,6 +261,16 @@ def output_name(select: Select) -> Iterator[Finding]:
             yield finding
 
 
+def column_names(select: Select) -> Iterator[Finding]:
+    """What reads a step goes by the names of its columns, even where a list renames them."""
+    seen: set[str] = set()
+    for item in select.items:
+        if item.name in seen:
+            message = f"Two columns are called {item.name[:60]}."
+            yield Finding(message, "Give each its own name.", at=item.at)
+        seen.add(item.name)
+
+
 def _depth(expr: Expr) -> int:
     deepest, stack = 0, [(expr, 1)]
     while stack:
@@ -281,4 +291,5 @@ RULES: Final[tuple[MeaningRule, ...]] = (
     having_without_group,
     single_value,
     output_name,
+    column_names,
 )

@@ -123,16 +123,11 @@ def no_metric(query: ClientQuery) -> Iterator[Finding]:
 
 
 def column_names(query: ClientQuery) -> Iterator[Finding]:
-    """Columns that leave have names, each its own."""
-    seen: set[str] = set()
+    """Columns that leave have names."""
     for item in query.main.items if isinstance(query.main, Select) else ():
         finding = output_name(item.name, item.at, named=item.named)
         if finding is not None and not item.named and not isinstance(item.value, Opaque):
             yield finding
-        if item.name in seen:
-            message = f"Two columns are called {item.name[:60]}."
-            yield Finding(message, "Give each its own name.", at=item.at)
-        seen.add(item.name)
 
 
 def misleading_name(query: ClientQuery) -> Iterator[Finding]:

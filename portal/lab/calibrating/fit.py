@@ -23,11 +23,11 @@ from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.ranks import Cells
 from aggregation.protocol.spec import Spec
 from aggregation.protocol.streams import Catalog
+from aggregation.release.clipping import PLACES
 from portal.collection.coarse import coarse_number
 from portal.lab.calibrating.clipping import uncertainty_of
 from portal.lab.calibrating.provenance import Fitted, Kind, Provenance, Quality
 
-_PLACES: Final = ("region", "country")
 # Slices that a fit can have enough devices for.
 _MOST_SLICES: Final = 120
 # What every fit is measured beside.
@@ -127,7 +127,7 @@ def sliced_by(cells: Cells) -> tuple[str, ...]:
     """Keys that are no places, as many as leave enough devices to each slice."""
     chosen: list[str] = []
     for name in cells.names:
-        if name not in _PLACES and slice_count([*chosen, name], cells) <= _MOST_SLICES:
+        if name not in PLACES and slice_count([*chosen, name], cells) <= _MOST_SLICES:
             chosen.append(name)
     return tuple(chosen)
 

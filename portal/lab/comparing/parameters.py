@@ -9,8 +9,6 @@ from aggregation.calibration.fitting import NAMES
 from portal.lab import given as judged
 
 FEWEST, MOST = 10_000, 2_000_000
-# The paper's whole figure.
-EPSILONS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _LEAST_EPSILON, _LARGEST_EPSILON = 0.05, 64.0
 _MOST_EPSILONS, _MOST_SEEDS = 12, 10
 PEOPLE: Final = ("travellers", "world")

@@ -8,7 +8,7 @@ from django.db import connection
 
 from aggregation.errors import Problem
 from aggregation.partials.keys import KeyFolder
-from portal.kept_secrets import PARTIALS, kept_secret
+from portal.kept_secrets import PARTIALS, made_secret
 from portal.supervisor.preflight import KEYS
 from portal.tasks.models import Revision
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             _refuse_second_folder()
         KeyFolder(settings.KEYS_DIR / PARTIALS)
         for name in KEYS:
-            kept_secret(name)
+            made_secret(name)
         self.stdout.write(f"The keys are in {settings.KEYS_DIR}.")
 
 

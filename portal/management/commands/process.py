@@ -21,6 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.umask(0o077)
+        if options["name"] == "web":
+            preflight.check_port(settings.BIND, settings.PORT)
         preflight.check_keys()
         preflight.check_database()
         preflight.check_queues()

@@ -29,7 +29,10 @@ _APART = timedelta(seconds=30)
 
 
 def full_disks(seen: Seen) -> Findings:
-    for name, folder in (("data", settings.DATA), ("key", settings.KEYS_DIR)):
+    folders = {"data": settings.DATA, "key": settings.KEYS_DIR, "releases": settings.RELEASES_DIR}
+    for name, folder in folders.items():
+        if folder is None:  # in the data folder
+            continue
         free = free_share(folder)
         if free is None or free >= _FREE_SOON:
             continue

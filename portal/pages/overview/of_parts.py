@@ -94,7 +94,7 @@ def jobs_piled_up(seen: Seen) -> Findings:
             title=f"{waiting:,} jobs wait for a worker",
             meaning="Job workers are too few or too slow; windows and messages come late.",
             remedy="Start another job worker, or look why the running ones take so long.",
-            command="python -m celery -A portal.celery worker -P threads -Q jobs -n jobs2@%h -c 5",
+            command="python manage.py process jobs --instance further",
         )
 
 

@@ -107,7 +107,7 @@ def releases_without_files(seen: Seen) -> Findings:
             weight="warning",
             title=f"The {release} has no files yet",
             meaning="The numbers are released for good, but nobody can browse or download them.",
-            remedy="See that the disk of the data folder has room; the log says what fails.",
+            remedy="See that the disk of the releases folder has room; the log says what fails.",
             command=f"grep 'files of release {release.pk} ' mayfly.log",
             since=at,
         )
@@ -127,8 +127,7 @@ def no_slot(seen: Seen) -> Findings:
         remedy="Start another session worker, or give the running ones more slots.",
         link=reverse("sessions"),
         link_words="Sessions and workers",
-        command="python -m celery -A portal.celery worker -P prefork -Q sessions "
-        f"-n sessions2@%h -c {settings.SESSION_SLOTS + 1}",
+        command="python manage.py process sessions --instance further",
     )
 
 

@@ -3,8 +3,8 @@
 From the sums alone nobody can tell that from people who travel differently. What there is to tell
 it by is the count of contributions beside each release, with two digits, for the whole task and not
 for single places. It carries no noise and no ε covers it, and whoever can send updates of their own
-can move it to where its digits change. So it is shown to operators alone: what others see stays
-within what the card guarantees.
+can move it to where its digits change. So pages show it to operators alone. Reviewers, who read the
+audit log, find steps of a hundred and more there: the threat model says so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from portal.releases.models import Release
 
 # The same for everybody; what follows it depends on who may see counts, and on how many there are.
 WHO = "A change can be one of travel, or of who takes part."
-FOR_OTHERS = f"{WHO} How many phones did is told to operators only: no noise covers such counts."
+FOR_OTHERS = f"{WHO} How many phones did is not told here: no noise covers such counts."
 TOO_FEW = (
     f"{WHO} How many phones did is not told: in one of the two windows they were fewer than 1,000, "
     "or were not counted."

@@ -51,7 +51,7 @@ def compared(change: Change | None, than: str, unit: str = "") -> str:
     return f"{_how_much(change)} {than} ({told}); the change is larger than the noise"
 
 
-def how_sure(number: Number, what: str = "sum") -> str:
+def how_sure(number: Number, what: str) -> str:
     """In plain words, for those who do not read ±."""
     if number.value is None:
         return "It is not shown, because its noise would drown it."

@@ -1,7 +1,6 @@
 """How released numbers are written on pages."""
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django import template
@@ -55,11 +54,6 @@ def parts(number: Number) -> str:
     if number.clip_correction:
         words.append(f"correction {signed(100 * number.clip_correction, 1)} %")
     return ", ".join(words)
-
-
-@register.filter
-def get(words: Mapping[str, str], key: str) -> str:
-    return words.get(key, "")
 
 
 @register.filter
@@ -148,12 +142,6 @@ def audience_badge(release: Release) -> SafeString:
 
 def _width(half_width: float) -> str:
     return written(half_width, places_of(half_width))
-
-
-@register.filter
-def share(fraction: float) -> str:
-    """`12 %`."""
-    return f"{100 * fraction:.3g} %"
 
 
 @register.filter

@@ -1,11 +1,12 @@
 """How tasks are written on pages."""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.accounts.models import Person
@@ -13,6 +14,8 @@ from portal.ledger.templatetags.ledger_words import epsilon
 from portal.tasks.models import Revision
 
 register = template.Library()
+# A place where a line may end.
+_BREAK = SafeString("<wbr>")
 
 
 register.filter(epsilon)
@@ -35,6 +38,12 @@ def known(person: Person) -> SafeString | str:
         return person.username
     shown = '<span class="known">{} <span class="username">{}</span></span>'
     return format_html(shown, person.full_name, person.username)
+
+
+@register.filter
+def path(dotted: str) -> SafeString:
+    """Where a field is in the document: a long one goes on in the next line behind a dot."""
+    return format_html_join(_BREAK, "{}", ((part,) for part in re.findall(r"[^.]+\.?", dotted)))
 
 
 @register.filter

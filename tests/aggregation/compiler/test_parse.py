@@ -1,6 +1,7 @@
 """Parsing: one statement, every node with its place."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from sqlglot import exp
@@ -61,8 +62,8 @@ def test_a_loose_comma_is_refused_as_devices_would(query: str, column: int) -> N
     assert found.rule == "syntax"
     assert found.finding.message.startswith("A comma stands here with nothing")
     assert line_and_column(query, found.finding.at) == (1, column)
-    with pytest.raises(sqlite3.OperationalError):
-        sqlite3.connect(":memory:").execute(query)
+    with closing(sqlite3.connect(":memory:")) as device, pytest.raises(sqlite3.OperationalError):
+        device.execute(query)
 
 
 def test_a_column_may_be_called_as_a_clause() -> None:

@@ -12,7 +12,12 @@ from tests.aggregation.compiler.corpus import BASE, catalog
 NUMBERS = [0, 0.0, 1, 2, -1, 0.5, 7, None]
 
 
-@pytest.mark.parametrize("test", ["IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE"])
+TESTS = ["IS TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT FALSE", "IS (TRUE)", "IS NOT ((FALSE))"]
+TESTS += ["IS DISTINCT FROM TRUE", "IS DISTINCT FROM FALSE"]
+TESTS += ["IS NOT DISTINCT FROM TRUE", "IS NOT DISTINCT FROM (FALSE)"]
+
+
+@pytest.mark.parametrize("test", TESTS)
 def test_it_means_the_same(test: str) -> None:
     written = (
         "SELECT activity, privacy_time_unit, COUNT(*) AS n FROM trips "

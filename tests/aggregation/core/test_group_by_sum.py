@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -122,14 +123,24 @@ def test_a_batch_leaves_out_what_is_refused() -> None:
 def test_a_batch_counts_only_among_those_marked() -> None:
     good = part([3], [[1, 1, 1]])
     core = GroupBySum(SMALL)
-    batch = Parts.of([good, BAD["same rank twice"][0], good], metrics=3)
-    verdicts = core.accumulate_batch(batch, among=np.array([False, True, True]))
+    bad = BAD["same rank twice"][0]
+    batch = Parts.of([good, bad, good, bad], metrics=3)
+    verdicts = core.accumulate_batch(batch, among=np.array([False, True, True, False]))
     assert verdicts.tolist() == [
         Verdict.OTHER_PART_REFUSED,
         Verdict.UNSORTED_RANKS,
         Verdict.ACCEPTED,
+        Verdict.UNSORTED_RANKS,
     ]
     assert core.contributions == 1
+
+
+@BOTH
+def test_what_is_changed_after_it_was_checked_changes_no_sum(params: Params) -> None:
+    one = part([3], [[1, 1, 1]])
+    core = filled(params, one)
+    one.ranks[:], one.values[:] = 4, GRID
+    assert core.report().sums[3:5].tolist() == [[1, 1, 1], [0, 0, 0]]
 
 
 def test_only_touched_cells_are_held_until_they_are_many() -> None:
@@ -200,7 +211,12 @@ def test_sums_keep_clear_of_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
         core.accumulate_batch(Parts.of([one], metrics=3))
     with pytest.raises(Problem, match="head-room"):
         core.merge(filled(SMALL, one))
-    assert core.report().sums[1, 0] == 2 * GRID
+    raw = core.serialise()
+    monkeypatch.setattr(group_by_sum, "_HEAD_ROOM", 2 * GRID - 1)
+    with pytest.raises(Problem, match="head-room"):
+        GroupBySum.parse(raw, SMALL)
+    monkeypatch.setattr(group_by_sum, "_HEAD_ROOM", 2 * GRID)
+    assert GroupBySum.parse(raw, SMALL).report().sums[1, 0] == 2 * GRID
 
 
 def test_it_refuses_bytes_that_are_no_partial_of_this_task() -> None:
@@ -221,6 +237,14 @@ def test_it_refuses_bytes_that_are_no_partial_of_this_task() -> None:
     for other in (SMALL, replace(LARGE, metrics=2), replace(LARGE, cells=5001)):
         with pytest.raises(Problem, match="not a partial"):
             GroupBySum.parse(raw, other)
+
+
+def test_one_row_does_not_stand_for_every_cell() -> None:
+    document = msgspec.msgpack.decode(filled(SMALL, part([1], [[1, 1, 1]])).serialise())
+    assert document["ranks"] is None
+    document["sums"] = document["sums"][: 8 * SMALL.metrics]
+    with pytest.raises(Problem, match="not a partial"):
+        GroupBySum.parse(msgspec.msgpack.encode(document), SMALL)
 
 
 def test_nothing_is_shown() -> None:

@@ -49,6 +49,16 @@ def test_only_events_of_the_window_count(catalog: Catalog) -> None:
     assert part.values[0, 0] == 2 * UNIT
 
 
+def test_so_it_is_where_a_column_is_stamped(catalog: Catalog) -> None:
+    """Of a Monday's midnight, one event at its start and one at its end are of two weeks."""
+    midnights = [trip(after=timedelta(days=days)) for days in (0, 7)]
+    last = trip(after=timedelta(days=7, microseconds=-1))
+    sql, reads = COUNT.format(key="hour_of_day"), {"trips": ("hour_of_day",)}
+    part = ran(catalog, *midnights, last, sql=sql, keys=("hour_of_day",), reads=reads)
+    assert part.ranks.tolist() == [0, 23]
+    assert part.values[:, 0].tolist() == [UNIT, UNIT]
+
+
 def test_no_events_are_the_zero_update(catalog: Catalog) -> None:
     assert is_zero(ran(catalog))
     assert is_zero(execute(client_task(catalog), {}, WEEK, catalog))

@@ -12,12 +12,10 @@ import pytest
 
 from aggregation.errors import Problem
 from aggregation.partials.keys import KeyFolder, KeyName
-from aggregation.protocol.windows import Unit, Window
 from tests.parts import ROOT
 
 DAY = date(2026, 11, 16)
 NAME = KeyName("weekly-trips", "2026-11-09", 1, DAY)
-WEEK = Window.parse("2026-11-09", Unit.WEEK)
 
 
 @pytest.fixture
@@ -85,29 +83,20 @@ def test_reading_never_makes_a_key(folder: KeyFolder) -> None:
     assert folder.names() == ()
 
 
-def test_a_window_is_erased_with_all_its_levels_and_days_and_nothing_else(
-    folder: KeyFolder,
-) -> None:
-    gone = [NAME, KeyName("weekly-trips", "2026-11-09", 2, DAY)]
-    gone.append(KeyName("weekly-trips", "2026-11-09", 1, date(2026, 11, 17)))
+def test_one_key_is_erased_and_its_likes_are_kept(folder: KeyFolder) -> None:
     kept = [
+        KeyName("weekly-trips", "2026-11-09", 2, DAY),
+        KeyName("weekly-trips", "2026-11-09", 10, DAY),
+        KeyName("weekly-trips", "2026-11-09", 1, date(2026, 11, 17)),
         KeyName("weekly-trips", "2026-11-16", 1, DAY),
         KeyName("weekly-trips", "2026-11-09T14", 1, DAY),
         KeyName("weekly-trips-2", "2026-11-09", 1, DAY),
         KeyName("ly-trips", "2026-11-09", 1, DAY),
     ]
-    for name in gone + kept:
-        folder.for_sealing(name)
-    assert folder.erase_window("weekly-trips", WEEK) == 3
-    assert folder.names() == tuple(sorted(kept))
-
-
-def test_one_key_is_erased_and_its_likes_are_kept(folder: KeyFolder) -> None:
-    tenth = KeyName("weekly-trips", "2026-11-09", 10, DAY)
-    for name in (NAME, tenth):
+    for name in (NAME, *kept):
         folder.for_sealing(name)
     folder.erase(NAME)
-    assert folder.names() == (tenth,)
+    assert folder.names() == tuple(sorted(kept))
 
 
 def test_erasing_takes_what_a_killed_process_left_behind(folder: KeyFolder) -> None:
@@ -120,7 +109,7 @@ def test_erasing_takes_what_a_killed_process_left_behind(folder: KeyFolder) -> N
     assert folder.names() == (NAME, other)
     folder.erase(NAME)
     assert not [file for file in files(folder) if file.startswith(NAME.file)]
-    assert folder.erase_window("weekly-trips", WEEK) == 1
+    assert folder.erase(other)
     assert files(folder) == []
 
 
@@ -235,7 +224,7 @@ def test_other_files_are_not_listed_and_stay(folder: KeyFolder) -> None:
     (folder._path / "README").write_text("keys")
     folder.for_sealing(NAME)
     assert folder.names() == (NAME,)
-    folder.erase_window("weekly-trips", WEEK)
+    folder.erase(NAME)
     assert files(folder) == ["README"]
 
 

@@ -113,7 +113,7 @@ def test_a_tampered_one_stops_the_merge(keys: KeyFolder) -> None:
 def test_an_erased_key_stops_the_merge(tmp_path: Path) -> None:
     keys = KeyFolder(tmp_path / "partials")
     one = stored(keys, 1, core({1: (1, 1)}))
-    keys.erase_window("weekly-trips", WEEK)
+    keys.erase(one.label.key_name(DAY))
     with pytest.raises(Problem, match=r"The key for level 1 of weekly-trips.* has been erased"):
         fold([one], keys=keys, params=PARAMS)
 

@@ -44,14 +44,6 @@ def test_a_coarser_window_overlaps_what_lies_in_it(moment: datetime, a: Unit, b:
     assert Window.containing(moment, a).overlaps(Window.containing(moment, b))
 
 
-@given(moments, units)
-def test_a_window_is_complete_from_its_end_on(moment: datetime, unit: Unit) -> None:
-    window = Window.containing(moment, unit)
-    assert not window.is_complete(moment)
-    assert not window.is_complete(window.end - timedelta(microseconds=1))
-    assert window.is_complete(window.end)
-
-
 @given(moments)
 def test_the_same_instant_has_one_window_in_every_zone(moment: datetime) -> None:
     elsewhere = moment.astimezone(timezone(timedelta(hours=9)))

@@ -9,7 +9,7 @@ from aggregation.errors import Problem
 from aggregation.protocol.anonymization import GRID, JointClipping
 from aggregation.protocol.shipped import ACTIVITIES
 from aggregation.release.emission_factors import factor_table
-from aggregation.release.emissions import emission_tables
+from aggregation.release.emissions import emission_tables, row_factors
 from aggregation.release.estimates import cell_estimates
 from aggregation.release.grouping import Grouping
 from aggregation.release.noise import add_noise
@@ -124,6 +124,35 @@ def test_the_interval_of_a_cell_is_that_of_its_kilometres() -> None:
     assert cells.clip is not None
     assert column.clip_uncertainty is not None
     assert column.clip_uncertainty[driving] == pytest.approx(factor * cells.clip[driving, 1])
+
+
+def test_the_interval_of_a_cell_is_exact_where_draws_are_mixed() -> None:
+    """The law of sums would be close by, and wider."""
+    made = recipe("rotated")
+    cells = cell_estimates(Noised(np.full(made.shape, HUGE)), made)
+    column = next(emission_tables(cells, made)).column("co2e_kg")
+    kilograms, _ = row_factors(made.cells, None, factor_table())
+    expected = kilograms * cells.law.noise.half_width[cells.classes, 1]
+    np.testing.assert_allclose(column.noise_half_width, expected, rtol=1e-12)
+
+
+def test_the_noise_of_a_sum_has_the_tails_of_those_cells_that_emit() -> None:
+    """Walking emits nothing: in a sum of walking and driving there is the noise of one draw."""
+    made = _recipe()
+    tables = _tables(made, np.full((4, 3, 2), HUGE))
+    cells = tables["region", "activity", "direction"].column("co2e_kg").noise_half_width
+    narrow = recipe(
+        mechanism=JointClipping(clip=float(GRID)),
+        domains={**DOMAINS, "activity": ("walking", "driving")},
+    )
+    noised = Noised(np.full(narrow.shape, HUGE))
+    found = emission_tables(cell_estimates(noised, narrow), narrow, grouping=BY_COUNTRY)
+    summed = next(t for t in found if t.cells.names == ("region", "direction"))
+    np.testing.assert_allclose(
+        summed.column("co2e_kg").noise_half_width,
+        cells.reshape(4, 3, 2)[:, 1].ravel(),
+        rtol=1e-3,
+    )
 
 
 @pytest.mark.parametrize(("together", "times"), [(0, 2**0.5), (0.25, 2.5**0.5), (1, 2)])

@@ -83,6 +83,41 @@ def test_integers_below_a_bound_are_uniform(bound: int) -> None:
     assert parts == 1 or stats.chisquare(seen, expected).pvalue > 1e-4
 
 
+class _Told(RandomIntegers):
+    """Words that are told beforehand instead of drawn."""
+
+    def __init__(self, *words: list[int], size: int) -> None:
+        self._told = [b"".join(w.to_bytes(size, "little") for w in some) for some in words]
+
+    def _bytes(self, count: int) -> bytes:
+        told = self._told.pop(0)
+        assert len(told) == count
+        return told
+
+
+@pytest.mark.parametrize(("bound", "size"), [(3, 4), (3 << 29, 4), ((1 << 31) + 1, 8)])
+def test_a_word_is_drawn_again_from_the_largest_multiple_on(bound: int, size: int) -> None:
+    """One word in four billion too many is nothing that a sample could show."""
+    end = 1 << 8 * size
+    limit = end - end % bound
+    random = _Told([limit - 1, limit, 0, end - 1], [limit, bound], [1], size=size)
+    assert random.below(bound, 4).tolist() == [bound - 1, 1, 0, 0]
+    assert not random._told
+
+
+@pytest.mark.parametrize("bound", [-1, 0, (1 << 62) + 1])
+def test_it_refuses_what_is_no_bound(bound: int) -> None:
+    with pytest.raises(ValueError, match=str(bound)):
+        RandomIntegers().below(bound, 1)
+
+
+def test_as_many_as_asked_for_also_beyond_a_megabyte() -> None:
+    values = RandomIntegers().below(1 << 62, 300_000)
+    assert len(values) == 300_000
+    # Two are alike with probability 1e-8.
+    assert len(np.unique(values)) == len(values)
+
+
 def test_coins_are_fair_in_any_number() -> None:
     random = RandomIntegers()
     assert [len(random.bits(n)) for n in (0, 1, 8, 9)] == [0, 1, 8, 9]

@@ -35,6 +35,17 @@ def test_every_coordinate_is_noised_at_the_same_scale(kind: str) -> None:
         assert p_value(noised.sums[:, metric], decay) > 1e-4
 
 
+def test_each_chunk_has_noise_of_its_own_to_the_last_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """48 empty coordinates: one that is 0, or two alike, are a false alarm of 3e-6."""
+    monkeypatch.setattr(aggregation.release.noise, "_CHUNK", 7)
+    made = recipe(epsilon="0.01")
+    flat = add_noise(report_of(np.zeros(made.shape)), made).sums.ravel()
+    assert flat.all()
+    assert len(np.unique(flat)) == len(flat)
+
+
 def test_the_sums_are_taken_over() -> None:
     made = recipe()
     sums = some_sums(made)
@@ -47,7 +58,8 @@ def test_the_sums_are_taken_over() -> None:
 def test_without_noise_the_sums_stay() -> None:
     made = recipe()
     sums = some_sums(made)
-    np.testing.assert_array_equal(add_noise(report_of(sums), made, draws=Silent()).sums, sums)
+    report, before = report_of(sums), sums.copy()
+    np.testing.assert_array_equal(add_noise(report, made, draws=Silent()).sums, before)
 
 
 def test_two_windows_have_different_noise() -> None:

@@ -7,8 +7,15 @@ import pytest
 
 from aggregation.mechanisms.noise_law import combination
 from aggregation.protocol.anonymization import GRID
+from aggregation.protocol.part import Floats
 from aggregation.release.laplace import DiscreteLaplace
-from aggregation.release.sum_law import Spread, spread_of
+from aggregation.release.sum_law import Spread
+
+
+def spread_of(weights: Floats, *, epsilon: float) -> Spread:
+    """Of Σ w_j Z_j, with one draw in grid units for each weight."""
+    scale = weights * (GRID / epsilon)
+    return Spread(2 * (scale**2).sum(), 12 * (scale**4).sum())
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 9, 11, 14, 20, 40])

@@ -1,6 +1,5 @@
 """A small weekly task, its session, and the updates of its devices."""
 
-import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,7 +89,3 @@ def part(rows: Rows) -> Part:
 
 def receipts_of(ids: list[str]) -> bytes:
     return b"".join(sorted(map(bytes.fromhex, ids)))
-
-
-def shuffled(items: list[Any], seed: int) -> list[Any]:
-    return random.Random(seed).sample(items, len(items))

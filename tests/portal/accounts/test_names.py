@@ -5,6 +5,7 @@ from aggregation.errors import Problem
 from portal.accounts.models import ApiToken
 from portal.accounts.names import only_what_is_seen
 from portal.accounts.services import add_person
+from tests.portal.accounts.conftest import PASSWORD
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,12 @@ def test_a_person_is_not_added_under_such_a_name(db, clock):
 
 
 def test_a_token_is_not_named_so(signed_in):
-    fields = {"name": "night\u202ely", "scopes": ["read"], "lifetime_days": "30"}
+    fields = {
+        "name": "night\u202ely",
+        "scopes": ["read"],
+        "lifetime_days": "30",
+        "password": PASSWORD,
+    }
     page = signed_in("analyst").post("/account/tokens", fields)
     assert "invisible character" in page.content.decode()
     assert not ApiToken.objects.exists()

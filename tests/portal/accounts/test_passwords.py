@@ -5,8 +5,10 @@ from django.test import Client
 
 from portal.accounts.models import LoginFailure, Person
 from portal.accounts.passwords import require_password
+from portal.accounts.services import change_password, give_starting_password
 from portal.accounts.sign_in import NAME_LIMIT
 from portal.audit.models import Entry
+from portal.problems import Conflict
 from tests.portal.accounts.conftest import PASSWORD, bearer
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +77,19 @@ def test_the_old_password_cannot_be_guessed_from_a_borrowed_screen(person, signe
     assert "too many failed sign-ins" in _change(client).content.decode()
 
 
+def test_a_starting_password_is_not_replaced_by_who_knew_the_one_before(person, clock):
+    """In a request that had asked for that a moment earlier."""
+    ada, omar = person(username="ada"), person("operator", username="omar")
+    before = Person.objects.get(pk=ada.pk)
+    given = give_starting_password(person=ada, actor=omar, clock=clock)
+    with pytest.raises(Conflict, match="password was changed just now"):
+        change_password(person=before, password=NEW, clock=clock)
+    ada.refresh_from_db()
+    assert ada.check_password(given.password)
+    assert ada.must_change_password
+    assert not Entry.objects.filter(action="password.changed").exists()
+
+
 def test_a_wrong_guess_is_on_record_like_a_refused_sign_in(person, signed_in):
     ada = person(username="ada")
     _change(signed_in(who=ada), old="s3cret-typed-wrong")
@@ -140,7 +155,7 @@ def test_the_way_out_and_health_stay_open(newcomer, signed_in):
 
 
 def test_writing_is_refused_as_well(newcomer, signed_in):
-    fields = {"name": "t", "scopes": ["read"], "lifetime_days": 30}
+    fields = {"name": "t", "scopes": ["read"], "lifetime_days": 30, "password": PASSWORD}
     assert signed_in(who=newcomer).post("/account/tokens", fields).status_code == 302
     assert not newcomer.tokens.exists()
 

@@ -99,6 +99,29 @@ def test_roles_are_granted_and_withdrawn_on_record(person, signed_in):
     assert granted.object_label == "ada"
 
 
+def test_a_page_that_is_open_for_long_brings_no_role_back(person, signed_in):
+    """Which another operator has withdrawn since: it is still ticked there."""
+    ada = person("analyst", "reviewer", username="ada")
+    omar, olga = signed_in(who=person("operator")), signed_in(who=person("operator"))
+
+    def seen(operator):
+        page = operator.get(f"/people/{ada.pk}")
+        assert 'type="hidden" name="seen"' in page.content.decode()
+        return {"seen": page.context["form"]["seen"].value()}
+
+    older = seen(omar)
+    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **seen(olga)})
+    more = {"roles": ["analyst", "reviewer", "consumer"], **older}
+    answer = omar.post(f"/people/{ada.pk}", more, follow=True)
+    assert "were changed meanwhile" in answer.content.decode()
+    assert Person.objects.get(pk=ada.pk).roles() == {Role.ANALYST}
+    omar.post(f"/people/{ada.pk}", {"roles": ["consumer"], **seen(omar)})
+    assert Person.objects.get(pk=ada.pk).roles() == {Role.CONSUMER}
+    omar.post(f"/people/{ada.pk}", {"roles": [], **seen(omar)})
+    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **seen(olga)})
+    assert Person.objects.get(pk=ada.pk).roles() == {Role.ANALYST}
+
+
 def test_a_role_counts_from_the_next_click_on(person, operator, signed_in):
     ada = person(username="ada")
     client = signed_in(who=ada)
@@ -138,7 +161,7 @@ def test_deactivating_ends_sessions_and_tokens(person, operator, signed_in, toke
     assert client.get("/account").status_code == 302
     assert Client().get("/api/v1/me", headers=bearer(made.secret)).status_code == 401
     operator.post(f"/people/{ada.pk}/reactivate")
-    assert Client().get("/api/v1/me", headers=bearer(made.secret)).status_code == 200
+    assert Client().get("/api/v1/me", headers=bearer(made.secret)).status_code == 401
     actions = list(Entry.objects.order_by("seq").values_list("action", flat=True))
     assert actions[-2:] == ["person.deactivated", "person.reactivated"]
 

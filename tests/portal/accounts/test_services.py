@@ -45,7 +45,10 @@ def test_those_with_a_role_are_those_who_may_come_in(person):
     ada, gone = person("reviewer", username="ada"), person("reviewer", username="gone")
     gone.is_active = False
     gone.save()
-    assert list(people_with_role(Role.REVIEWER)) == [ada]
+    both = person("analyst", "reviewer", username="bea")
+    assert list(people_with_role(Role.REVIEWER)) == [ada, both]
+    assert list(people_with_role(Role.ANALYST, Role.REVIEWER)) == [ada, both]
+    assert list(people_with_role(Role.OPERATOR)) == []
 
 
 @pytest.mark.databases

@@ -7,13 +7,19 @@ from django.test import Client
 
 from aggregation.errors import Problem
 from portal.accounts.models import ApiToken
+from portal.accounts.sign_in import NAME_LIMIT
 from portal.accounts.tokens import digest, revoke_token
 from portal.audit.models import Entry
 from portal.problems import Conflict
-from tests.portal.accounts.conftest import bearer
+from tests.portal.accounts.conftest import PASSWORD, bearer
 
 pytestmark = pytest.mark.django_db
-FORM = {"name": "nightly export", "scopes": ["read", "author"], "lifetime_days": "90"}
+FORM = {
+    "name": "nightly export",
+    "scopes": ["read", "author"],
+    "lifetime_days": "90",
+    "password": PASSWORD,
+}
 
 
 def test_it_works(person, signed_in):
@@ -90,6 +96,9 @@ def test_a_name_is_free_again_after_revoking(person, token, clock):
         ({"scopes": ["approve"]}, "Select a valid choice"),
         ({"lifetime_days": "3650"}, "Select a valid choice"),
         ({"name": ""}, "This field is required"),
+        ({"password": ""}, "This field is required"),
+        ({"password": "wrong"}, "This is not your password. Type the one you sign in with."),
+        ({"password": f"{PASSWORD} "}, "This is not your password."),
     ],
 )
 def test_the_form_refuses(person, signed_in, wrong, sentence):
@@ -97,6 +106,37 @@ def test_the_form_refuses(person, signed_in, wrong, sentence):
     answer = signed_in(who=ada).post("/account/tokens", {**FORM, **wrong})
     assert sentence in answer.content.decode()
     assert not ada.tokens.exists()
+
+
+def test_a_stolen_session_is_not_enough_to_make_one(person, signed_in):
+    """Guesses are counted and on record like sign-ins, and the right one comes too late."""
+    ada = person(username="ada")
+    client = signed_in(who=ada)
+    for _ in range(NAME_LIMIT + 3):
+        client.post("/account/tokens", {**FORM, "password": "s3cret-typed-wrong"})
+    answer = client.post("/account/tokens", FORM)
+    assert "too many failed sign-ins" in answer.content.decode()
+    assert not ada.tokens.exists()
+    refused = Entry.objects.get(seq=NAME_LIMIT)
+    assert (refused.action, refused.object_id) == ("sign_in.refused", str(ada.pk))
+    assert Entry.objects.count() == NAME_LIMIT
+    assert "s3cret" not in str([entry.content() for entry in Entry.objects.all()])
+
+
+def test_a_password_is_taken_as_it_is(person, signed_in):
+    ada = person(username="ada")
+    ada.set_password(" begins and ends with a space ")
+    ada.save()
+    fields = {**FORM, "password": " begins and ends with a space "}
+    assert signed_in(who=ada).post("/account/tokens", fields).context["created"]
+
+
+def test_the_password_is_in_no_answer(person, signed_in):
+    client = signed_in(who=person(username="ada"))
+    for wrong in ({}, {"name": ""}, {"password": "s3cret-typed-wrong"}):
+        page = client.post("/account/tokens", {**FORM, **wrong}).content.decode()
+        assert PASSWORD not in page
+        assert "s3cret" not in page
 
 
 def test_the_service_refuses_as_well(person, token):

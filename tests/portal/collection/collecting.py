@@ -6,7 +6,8 @@ What each device contributed is known here and nowhere else, so that sums can be
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -29,6 +30,7 @@ from portal.collection.models import Session
 from portal.collection.opening import config_of, open_session
 from portal.collection.run import Run
 from portal.collection.running import run_session
+from portal.collection.said import said
 from portal.collection.selectors import outcome
 from portal.ledger.services import spend
 from portal.releases.models import Release
@@ -187,8 +189,8 @@ class Collecting:
         """Wait until a session says that so many updates are in."""
 
         def says_so() -> bool:
-            said = live.statuses([session.pk]).get(session.pk)
-            return said is not None and said["contributions"] == count
+            found = said([session.pk]).get(session.pk)
+            return found is not None and found.status.contributions == count
 
         eventually(says_so, within=90)
 
@@ -204,6 +206,16 @@ class Collecting:
         for thread in self.threads:
             thread.join(timeout=60)
             assert not thread.is_alive()
+
+
+@contextmanager
+def full_queues() -> Iterator[None]:
+    """A Valkey that has reached its limit of memory, and takes nothing."""
+    queue_client().config_set("maxmemory", 1)
+    try:
+        yield
+    finally:
+        queue_client().config_set("maxmemory", 0)
 
 
 def moment(when: str) -> datetime:

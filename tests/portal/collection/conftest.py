@@ -66,6 +66,7 @@ def parts(own_database: Any, valkey: None, keys: Path, streams: None, settings: 
 
     settings.SESSION_LAPSE_SECONDS = 2
     settings.DRAIN_SECONDS = 1
+    settings.HEARTBEAT_SECONDS = 0.1
     settings.SNAPSHOT_SECONDS = 0.1
     queue_client().flushdb()
     return own_database

@@ -20,7 +20,6 @@ from portal.tasks.models import Population
 
 # A Wednesday.
 TODAY = date(2026, 11, 18)
-YESTERDAY = TODAY - timedelta(days=1)
 
 
 @pytest.fixture

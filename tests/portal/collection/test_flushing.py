@@ -205,10 +205,29 @@ def test_a_database_that_was_away_is_asked_again(collecting):
     assert Partial.objects.count() == 1
 
 
-def test_a_key_folder_that_is_away_is_waited_for(collecting, keys):
+def gone(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.write_text("no folder")
+    return folder.unlink
+
+
+def readable_by_others(folder):
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o755)
+    return lambda: folder.chmod(0o700)
+
+
+def damaged(folder):
+    folder.mkdir(mode=0o700, exist_ok=True)
+    key = folder / f"trips-by-region.{FIRST}.1.2026-11-18"
+    key.write_bytes(b"")
+    return key.unlink
+
+
+@pytest.mark.parametrize("spoil", [gone, readable_by_others, damaged])
+def test_a_key_folder_that_is_away_or_in_disorder_is_waited_for(collecting, keys, spoil):
     run = collecting.by_hand([FIRST], MIN)
-    shutil.rmtree(keys / "partials", ignore_errors=True)
-    (keys / "partials").write_text("no folder")
+    mend = spoil(keys / "partials")
 
     def complete():
         with collecting.in_thread():
@@ -221,7 +240,7 @@ def test_a_key_folder_that_is_away_is_waited_for(collecting, keys):
     live.forget(run.row.pk)
     eventually(lambda: live.alive([run.row.pk]))
     assert nothing_is_stored()
-    (keys / "partials").unlink()
+    mend()
     collecting.until(run.row.pk, "flushed")
     assert Partial.objects.count() == 1
 

@@ -1,6 +1,9 @@
 """What is small goes on from memory to memory, and counts once, wherever it ends."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -14,6 +17,7 @@ from portal.collection.erasing import erase_partials
 from portal.collection.flushing import flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import HandOver, Partial, Receipts, Session
+from portal.collection.running import look_around
 from portal.collection.selectors import outcome
 from portal.valkey import queue_client
 from tests.parts import eventually
@@ -232,3 +236,33 @@ def test_a_taker_that_is_gone_is_replaced_by_another(collecting):
     complete(run)
     assert HandOver.objects.get().successor_id == other.pk
     eventually(lambda: HandOver.objects.get().received)
+
+
+@dataclass
+class Meanwhile:
+    """A clock that lets something happen when it is asked for the second time."""
+
+    clock: Any
+    happens: Callable[[], object]
+    asked: int = 0
+
+    def now(self):
+        self.asked += 1
+        if self.asked == 2:
+            self.happens()
+        return self.clock.now()
+
+
+def test_a_closed_window_may_come_while_its_successor_looks_around(collecting):
+    """It was closed before the successor opened, which therefore has had no hold on it."""
+    drained = collecting.by_hand([FIRST], 10)
+    collecting.go_to("2026-11-19T00:00:00")
+    collecting.go_to("2026-11-20T00:00:01")
+    successor = collecting.by_hand([SECOND], 5)
+    drained.row.reason = Session.Reason.DRAIN
+    # Between what it has a hold on and what has come: then it asks for the time once more.
+    successor.clock = Meanwhile(collecting.clock, lambda: complete(drained))
+    for _ in range(2):
+        assert not look_around(successor)
+    assert HandOver.objects.get().received
+    assert [window.id for window in successor.summing.windows_held] == [FIRST, SECOND]

@@ -1,5 +1,6 @@
 """What went to a collector is kept by who handed it over, until the window is done."""
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,7 +20,7 @@ from portal.collection.models import HandOver, Partial, Session
 from portal.collection.placing import bury
 from portal.collection.selectors import outcome
 from tests.parts import eventually
-from tests.portal.collection.collecting import MAX, gathered_sum, release
+from tests.portal.collection.collecting import MAX, full_queues, gathered_sum, release
 from tests.portal.collection.test_rules import refused
 
 pytestmark = pytest.mark.databases
@@ -215,6 +216,23 @@ def test_it_leaves_when_it_is_cut_off_from_the_database(collecting, small, monke
     collecting.join()
     assert f"Session {small.pk} is cut off" in caplog.text
     assert gathered_sum(collecting, FIRST).contributions == 0
+
+
+def test_it_stays_while_only_the_queues_are_away(collecting, monkeypatch, caplog):
+    """Nobody waits for it then: the collector that lacks its sum waits for the queues, too."""
+    monkeypatch.setattr(keeping, "patience_seconds", lambda: 0.3)
+    keeper, first, second = handed_to_a_collector(collecting, 5)
+    bury(first.row, Session.Reason.LOST, clock=collecting.clock)
+    second.open()
+    until = time.monotonic() + 1
+    keeper.is_draining = lambda: time.monotonic() > until
+    with full_queues():
+        keeper._stay()
+    assert "is cut off" not in caplog.text
+    keeper._look()
+    taken: list[tuple[Any, ...]] = []
+    handing_over.receive(second.row, second.keys, lambda *given: taken.append(given))
+    assert len(taken) == 1
 
 
 GO_ON = "UPDATE collection_handover SET successor_id = %s, received = %s"

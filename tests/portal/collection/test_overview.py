@@ -90,11 +90,11 @@ def test_lost_sessions_and_waiting_revisions_are_shown(collecting, settings):
     found = seen(collecting)
     assert ([one.pk for one in found.lost], found.lost_count) == ([row.pk], 1)
     settings.SESSION_SLOTS = 1
-    heartbeats.beat("sessions@one")
     for name in ("a", "b"):
         collecting.clock.set(collecting.revision.approved_at)
         collecting.activate(f"task-{name}")
     collecting.go_to("2026-11-18T00:00:00")
+    heartbeats.beat("sessions@one")
     placing.place_sessions(clock=collecting.clock)
     assert len(seen(collecting).waiting) == 2
     assert seen(collecting).slots == 1

@@ -2,17 +2,24 @@
 
 import json
 import logging
+import threading
 
 import pytest
+from django.db import DatabaseError, connection, transaction
 
+from portal.accounts.models import Person
+from portal.audit.services import record
 from portal.collection import arrivals, live
 from portal.collection.models import Partial, Session
 from portal.collection.placing import FINDINGS
 from portal.collection.said import Status, said
 from portal.collection.snapshot import snapshot
+from portal.tasks import services
+from portal.tasks.models import Revision
 from portal.valkey import queue_client
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, MIN, gathered_sum
+from tests.portal.tasks.conftest import PASSWORD
 
 pytestmark = pytest.mark.databases
 
@@ -141,3 +148,59 @@ def test_a_session_says_how_much_it_has_to_do(collecting):
     assert 0 < status.accepting <= 50
     assert 0 < status.busy <= 1
     assert status.most == MAX
+
+
+def stop(collecting, how):
+    person = Person.objects.get(username="rafael")
+    how(task=collecting.revision.task, reason="", actor=person, clock=collecting.clock)
+
+
+def revise(collecting, _):
+    """Another revision of the same task, approved while the first one runs."""
+    ada, rafael = (Person.objects.get(username=name) for name in ("ada", "rafael"))
+    task, clock = collecting.revision.task, collecting.clock
+    text = task.draft.text.replace("epsilon: 0.1", "epsilon: 0.2")
+    version = services.save_draft(
+        task=task, text=text, base_version=1, actor=ada, clock=clock
+    ).version
+    again = services.submit(task=task, version=version, actor=ada, clock=clock)
+    services.approve(
+        revision=again, seen=again.content_sha256, password=PASSWORD, comment="",
+        actor=rafael, clock=clock,
+    )  # fmt: skip
+
+
+def is_anyone_waiting():
+    """For a lock in this database. SQLite has one for all, and nobody to ask."""
+    if connection.vendor == "sqlite":
+        return True
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM "
+    with connection.cursor() as cursor:
+        cursor.execute(f"{waiting} pg_stat_activity WHERE datname = current_database())")
+        return cursor.fetchone()
+
+
+@pytest.mark.parametrize(
+    ("change", "how"), [(stop, services.pause), (stop, services.end), (revise, None)]
+)
+def test_a_session_is_placed_while_its_task_changes(collecting, change, how):
+    """Each has to lock the revision and the log: they do it in one order."""
+    met = []
+
+    def do():
+        with collecting.in_thread():
+            try:
+                change(collecting, how)
+            except DatabaseError as error:
+                met.append(error)
+
+    thread = threading.Thread(target=do)
+    with transaction.atomic():
+        # As the controller has it.
+        revision = Revision.objects.select_for_update(no_key=True).get(pk=collecting.revision.pk)
+        thread.start()
+        eventually(is_anyone_waiting)
+        record(action="session.requested", subject=revision, clock=collecting.clock)
+    thread.join(timeout=60)
+    assert not met
+    assert Revision.objects.get(pk=revision.pk).until_window

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.db import connection, connections
 from django.test import Client
 
 from aggregation.errors import Problem
+from aggregation.partials.keys import KeyName
 from portal.accounts.models import ApiToken, Person
 from portal.accounts.tokens import create_token, revoke_token
 from portal.audit import witness
@@ -101,6 +102,14 @@ def test_no_key_is_erased_and_nothing_merged_before_it_is_accepted(
     jobs.erase_partials.apply(throw=True)
     assert partial_keys().names() == kept
     assert Partial.objects.get().state == "stored"
+
+
+def test_the_keys_of_windows_that_it_knows_nothing_of_are_erased(restored: Collecting) -> None:
+    """Their sums are in the database that was lost; whoever finds its disk could read them."""
+    forgotten = KeyName("made-since", FIRST, 1, date(2026, 11, 18))
+    partial_keys().for_sealing(forgotten)
+    accept_restore(clock=restored.clock)
+    assert forgotten not in partial_keys().names()
 
 
 def test_each_release_is_remembered_before_the_next_is_made(

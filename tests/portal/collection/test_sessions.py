@@ -10,6 +10,7 @@ from portal.collection import live, placing, running
 from portal.collection.models import Hold, Partial, Receipts, Session
 from portal.collection.run import Run
 from portal.collection.running import look_around, run_session
+from portal.collection.said import said
 from portal.collection.selectors import outcome
 from portal.collection.snapshot import snapshot
 from portal.tasks.models import TaskWindow
@@ -129,7 +130,7 @@ def test_an_old_session_ends_when_it_can(collecting, monkeypatch):
     collecting.taken(small, MIN - 1)
     monkeypatch.setattr(ending, "_is_old", lambda run: True)
     # Below the least number it does not end by age …
-    eventually(lambda: live.statuses([small.pk])[small.pk]["queue"] == 0)
+    eventually(lambda: said([small.pk])[small.pk].status.queue == 0)
     assert Session.objects.get(pk=small.pk).reason == ""
     collecting.send(small, [FIRST], 1)
     # … and with one more it does.

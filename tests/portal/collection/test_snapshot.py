@@ -8,11 +8,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from aggregation.protocol.approval import Approval, is_signed
 from aggregation.protocol.client_task import ClientTask
 from aggregation.protocol.session_key import is_session_key
-from portal.collection import jobs, live
+from portal.collection import jobs
 from portal.collection.keys import device_keys
+from portal.collection.live import SNAPSHOT
 from portal.collection.models import ActiveDevices, Hold, Session
 from portal.collection.placing import bury
-from portal.collection.snapshot import snapshot
+from portal.collection.said import said
+from portal.collection.snapshot import publish_snapshot, snapshot
 from portal.tasks import services
 from portal.valkey import queue_client
 from tests.parts import eventually
@@ -29,7 +31,7 @@ def windows(collecting):
 
 def test_it_works(collecting, monkeypatch):
     session = collecting.start(*collecting.place())
-    eventually(lambda: live.statuses([session.pk]))
+    eventually(lambda: said([session.pk]))
     monkeypatch.setattr(jobs, "civil_clock", lambda: collecting.clock)
     jobs.publish_snapshot()
     found = json.loads(queue_client().get("mayfly:snapshot"))
@@ -52,7 +54,7 @@ def test_it_works(collecting, monkeypatch):
 
 def test_a_device_believes_what_is_in_it(collecting):
     session = collecting.start(*collecting.place())
-    eventually(lambda: live.statuses([session.pk]))
+    eventually(lambda: said([session.pk]))
     (task,) = snapshot(clock=collecting.clock)["tasks"]
     pins = {
         name: Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
@@ -94,7 +96,7 @@ def test_a_window_that_is_gathered_is_not_listed(collecting):
 
 def test_only_sessions_that_serve_are_listed(collecting):
     session = collecting.start(*collecting.place())
-    eventually(lambda: live.statuses([session.pk]))
+    eventually(lambda: said([session.pk]))
 
     def told():
         (task,) = snapshot(clock=collecting.clock)["tasks"]
@@ -150,3 +152,11 @@ def test_devices_that_reported_are_counted(collecting):
     queue_client().incrby("mayfly:active:all", 2)
     jobs.count_fleet()
     assert [(row.population.name, row.count) for row in ActiveDevices.objects.all()] == [("all", 7)]
+
+
+@pytest.mark.parametrize(("beat", "lasts"), [(2, 30), (60, 240)])
+def test_it_outlives_some_beats(collecting, settings, beat, lasts):
+    """Else devices would be told between two of them that nothing is known."""
+    settings.HEARTBEAT_SECONDS = beat
+    publish_snapshot(clock=collecting.clock)
+    assert lasts - 10 < queue_client().ttl(SNAPSHOT) <= lasts

@@ -6,6 +6,7 @@ import time
 import pytest
 from django.db import connection
 
+from portal.collection import beating as beating_module
 from portal.collection import completing, live, placing
 from portal.collection.beating import beating
 from portal.collection.live import key
@@ -68,6 +69,27 @@ def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
         over = [one for one in threading.enumerate() if one.name == "beating"]
         eventually(lambda: not any(one.is_alive() for one in over))
     assert not live.alive([run.row.pk])
+
+
+def test_a_session_that_ends_waits_for_the_database_no_longer_than_others(collecting, monkeypatch):
+    """One that is cut off from it alone would keep its windows from being released for ever."""
+    run = collecting.by_hand([FIRST], MIN)
+    cursor, name = connection.cursor(), key(run.row.pk, "alive")
+    cursor.execute("ALTER TABLE collection_session RENAME TO away")
+
+    def lives_on() -> bool:
+        """After a pause between two attempts."""
+        queue_client().delete(name)
+        completing._pause(run)
+        return live.alive([run.row.pk]) == {run.row.pk}
+
+    assert lives_on()
+    monkeypatch.setattr(beating_module, "PATIENCE", 0)
+    assert not lives_on()
+    connection.cursor().execute("ALTER TABLE away RENAME TO collection_session")
+    monkeypatch.setattr(beating_module, "PATIENCE", 4)
+    assert lives_on()
+    assert run.waits_since is None
 
 
 def silent_while_nobody_looked(collecting):

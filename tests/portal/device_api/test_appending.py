@@ -112,7 +112,9 @@ def test_a_connection_that_was_closed_is_made_anew(valkey: Valkey) -> None:
         async with running(valkey.url) as appender:
             first = await appender.append(queue, b"x")
             valkey.client.client_kill_filter(_type="normal", skipme=True)
-            await asyncio.sleep(0.05)  # the news arrives
+            async with asyncio.timeout(30):
+                while not appender._line._replies.is_lost:  # the news is under way
+                    await asyncio.sleep(0)
             return [first, await appender.append(queue, b"y")]
 
     assert asyncio.run(append()) == [2, 3]

@@ -1,11 +1,13 @@
 """A front end stops when it is told to, whatever it is doing."""
 
+import asyncio
 import secrets
 import signal
 import time
 
 import pytest
 
+from portal.device_api.parts import Parts
 from tests.parts import eventually
 from tests.portal.device_api.front_end import FrontEnd, running_front_end
 
@@ -51,3 +53,17 @@ def test_it_starts_without_a_valkey_and_finds_it_later() -> None:
     with running_front_end(MAYFLY_QUEUE_URL="unix:///nowhere/valkey.sock") as front_end:
         assert front_end.check_in().status == 503
         assert_stops(front_end)
+
+
+def test_told_while_it_connects_to_valkey_it_stops(valkey: None) -> None:
+    """The client that connects may take the word for its own, and go on."""
+
+    async def stopped_at(turn: int) -> None:
+        parts = Parts.start()
+        for _ in range(turn):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(10):
+            await parts.stop()
+
+    for turn in range(20):
+        asyncio.run(stopped_at(turn))

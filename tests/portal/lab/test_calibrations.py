@@ -80,8 +80,8 @@ def loaded(ada, clock):
 def made_here(ada, clock):
     """As if the lab had computed it."""
 
-    def make(result):
-        asked = {"task": "weekly-trips"}
+    def make(result, task="weekly-trips"):
+        asked = {"task": task}
         study = services.ask_for_study(kind="calibration", parameters=asked, actor=ada, clock=clock)
         services.begin_study(study=study, clock=clock)
         services.finish_study(study=study, result=result, clock=clock)
@@ -239,6 +239,27 @@ def test_who_noted_it_elsewhere_does_not_approve_it(put, submitted, told_again, 
             actor=mallory,
             clock=clock,
         )
+
+
+def test_what_the_lab_computed_for_another_query_is_not_put_in(
+    task, result, made_here, signed_in, clock
+):
+    """Whoever asks for a study writes its query: one in metres has scales a thousand times as
+    large, and the same keys and metrics."""
+    metres = TEXT.replace("SUM(distance_km) AS", "SUM(distance_km * 1000) AS", 1)
+    ada, study = task.created_by, made_here(result, metres)
+    page = content(signed_in(who=ada).get(f"/lab/{study.pk}"))
+    assert "It was fitted for another query." in page
+    assert "Put it into weekly-trips" not in page
+    with pytest.raises(Problem, match="another query"):
+        using.put_into_draft(study=study, task=task, actor=ada, clock=clock)
+    task.draft.refresh_from_db()
+    assert task.draft.text == TEXT
+
+
+def test_what_phones_compute_counts_and_not_how_it_is_written(task, result, made_here, ada, clock):
+    study = made_here(result, TEXT.replace("SELECT region, activity", "select region,  activity"))
+    assert using.put_into_draft(study=study, task=task, actor=ada, clock=clock) == 2
 
 
 def test_what_ships_is_told_as_such(task, signed_in, ada, clock):

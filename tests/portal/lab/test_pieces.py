@@ -1,6 +1,8 @@
 """Pieces in several processes give what one process gives, and their faults come back."""
 
 import os
+import signal
+from multiprocessing.process import BaseProcess
 
 import numpy as np
 import pytest
@@ -67,6 +69,18 @@ def test_a_problem_comes_back_as_it_is(processes):
 def test_a_process_that_dies_is_noticed():
     with pytest.raises(Problem, match="ended before it was done"):
         worked_off([1, 2], dies, lambda _: None, processes=2)
+
+
+def test_helpers_end_when_told_whatever_their_parent_does_then(monkeypatch):
+    """Else each would be waited for, and killed."""
+    killed, kill = [], BaseProcess.kill
+    monkeypatch.setattr(BaseProcess, "kill", lambda self: (killed.append(self), kill(self)))
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        worked_off([1, 2], squared, lambda _: None, processes=2)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not killed
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -42,6 +42,18 @@ def test_what_makes_no_sense_shows_the_usual_weeks(signed_in):
     assert [len(shown.weeks) for shown in answer.context["streams"]] == [8, 8]
 
 
+@pytest.mark.parametrize("day", ["9998-01-02", "9999-06-01", "9999-12-31"])
+def test_there_are_no_weeks_at_the_end_of_all_dates(signed_in, day):
+    client = signed_in("analyst")
+    answer = client.get(f"/ledger?first={day}&weeks=53")
+    assert answer.status_code == 200
+    assert "Give a day up to 9998-01-01." in content(answer)
+    answer = client.get(f"/api/v1/ledger?first={day}&weeks=53")
+    assert answer.status_code == 400
+    assert client.get("/ledger?first=9998-01-01&weeks=53").status_code == 200
+    assert client.get("/ledger?first=0001-01-01&weeks=53").status_code == 200
+
+
 def test_every_week_is_two_queries(signed_in, django_assert_max_num_queries):
     client = signed_in("analyst")
     with django_assert_max_num_queries(10):

@@ -45,6 +45,7 @@ def test_a_changed_password_is_told_to_its_owner(person, clock, tell_all):
     told = the_notification()
     assert (told.recipient, told.event.kind) == (ada, "password.changed")
     assert told.event.title == "The password of ada was changed"
+    assert "API tokens made before that have ended." in told.event.body
     assert "another long one" not in told.event.body
 
 
@@ -55,6 +56,7 @@ def test_a_reset_password_is_told_to_its_owner(person, clock, tell_all):
     told = the_notification()
     assert (told.recipient, told.event.kind) == (ada, "password.reset")
     assert "Reset by olga on" in told.event.body
+    assert "API tokens made before that have ended." in told.event.body
     assert given.password not in told.event.body
 
 
@@ -150,8 +152,8 @@ def test_other_entries_are_passed_over(person, clock, tell_all):
 
 def test_people_who_are_gone_do_not_stop_the_others_from_being_told(person, clock, tell_all):
     gone, ada = person("analyst"), person("analyst")
-    create_token(owner=gone, name="laptop", scopes=["read"], lifetime_days=30, clock=clock)
     accounts.change_password(person=gone, password="another long one", clock=clock)
+    create_token(owner=gone, name="laptop", scopes=["read"], lifetime_days=30, clock=clock)
     accounts.change_password(person=ada, password="another long one", clock=clock)
     gone.delete()
     assert tell_all() == 1

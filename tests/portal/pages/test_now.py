@@ -55,6 +55,16 @@ def test_a_task_is_a_link_for_who_may_open_it(role: str, is_link: bool) -> None:
     assert (person.get(f"/tasks/{name}").status_code == 200) == is_link
 
 
+@pytest.mark.usefixtures("collecting")
+def test_who_has_no_role_is_not_told_of_windows_whose_release_they_may_not_see() -> None:
+    person = Client()
+    person.force_login(someone("zoe"))
+    for address in ("/now", "/"):
+        text = person.get(address).content.decode()
+        assert Task.objects.get().name not in text
+        assert "None that is public." in text
+
+
 def test_guests_are_told_nothing(db: None, client: Client) -> None:
     assert client.get("/now").status_code == 403
     assert "data-now" not in client.get("/").content.decode()

@@ -22,6 +22,7 @@ from portal.pages.overview import of_keeping, of_parts, of_work
 from portal.pages.overview.finding import Seen
 from portal.pages.overview.selectors import SOURCES, look
 from portal.pages.overview.since import FIRST_SEEN
+from portal.supervisor.preflight import KEYS
 from portal.valkey import queue_client
 from tests.parts import ROOT, eventually
 from tests.portal.pages.reading_docs import tables
@@ -137,7 +138,9 @@ def test_jobs_that_pile_up(monkeypatch):
     monkeypatch.setattr(of_parts, "_MANY_JOBS", 2)
     queue_client().rpush("jobs", "a", "b")
     try:
-        assert found("jobs-piled-up")[0].title == "2 jobs wait for a worker"
+        (one,) = found("jobs-piled-up")
+        assert one.title == "2 jobs wait for a worker"
+        assert one.command == "python manage.py process jobs --instance further"
     finally:
         queue_client().delete("jobs")
 
@@ -152,7 +155,7 @@ def test_a_task_without_a_slot():
     finally:
         queue_client().delete(placing.FINDINGS)
     assert "weekly-trips 2" in one.title
-    assert "celery" in one.command
+    assert one.command == "python manage.py process sessions --instance further"
 
 
 def test_a_broken_chain_and_an_old_one(monkeypatch):
@@ -213,6 +216,28 @@ def test_keys_that_others_can_read_or_that_are_damaged(settings, tmp_path):
     assert not (tmp_path / "people-key").exists(), "looking makes no keys"
 
 
+def test_each_kind_of_key_may_be_damaged(settings, tmp_path):
+    tmp_path.chmod(0o700)
+    settings.KEYS_DIR = tmp_path
+    for name in KEYS:
+        (tmp_path / name).write_bytes(b"short")
+        assert f"The key file {name} is damaged" in found("keys")[0].remedy
+        (tmp_path / name).unlink()
+
+
+def test_each_kind_of_key_may_be_gone_in_production(settings, tmp_path):
+    tmp_path.chmod(0o700)
+    settings.KEYS_DIR = tmp_path
+    for name in KEYS:
+        (tmp_path / name).write_bytes(32 * b"k")
+    settings.DEMO = False
+    assert not found("keys")
+    for name in KEYS:
+        (tmp_path / name).rename(tmp_path / "away")
+        assert f"{name} is gone" in found("keys")[0].remedy
+        (tmp_path / "away").rename(tmp_path / name)
+
+
 def test_keys_beside_data_are_told_in_production_alone(settings):
     assert not found("keys-beside-data")
     settings.DEMO = False
@@ -224,6 +249,14 @@ def test_a_disk_that_fills_up(monkeypatch):
     assert {one.weight for one in found("disk-full")} == {"warning"}
     monkeypatch.setattr(of_keeping, "free_share", lambda folder: 0.01)
     assert {one.weight for one in found("disk-full")} == {"bad"}
+
+
+def test_the_disk_of_releases_is_looked_at_where_it_is_another(monkeypatch, settings, tmp_path):
+    settings.RELEASES_DIR = tmp_path
+    monkeypatch.setattr(of_keeping, "free_share", lambda folder: 0.05 if folder == tmp_path else 1)
+    (one,) = found("disk-full")
+    assert one.title == "The disk of the releases folder is 95 % full"
+    assert one.command == f"df -h {tmp_path}"
 
 
 def test_queues_that_write_to_a_disk():

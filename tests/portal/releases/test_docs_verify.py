@@ -9,7 +9,7 @@ from aggregation.release.manifest import public_pem
 from portal import kept_secrets
 from portal.releases import rendering, running
 from portal.releases.models import Release
-from portal.releases.signing import RELEASE, release_public_key
+from portal.releases.signing import RELEASE, release_key
 from portal.releases.verification import checks_of
 from tests.portal.pages.reading_docs import fences
 from tests.portal.releases.test_releasing import DUE
@@ -57,7 +57,7 @@ def test_it_finds_another_key(folder):
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     other = public_pem(Ed25519PrivateKey.generate().public_key())
-    assert other != public_pem(release_public_key())
+    assert other != public_pem(release_key().public_key())
     (folder / "key.pem").write_bytes(other)
     assert typed(folder).returncode != 0
 
@@ -69,7 +69,7 @@ def test_a_release_still_verifies_after_its_key_was_rotated(folder):
     kept_secrets.rotate(RELEASE)
     assert all(check.holds for check in checks_of(release))
     pem = Client().get("/releases/key.pem").content
-    assert pem.startswith(public_pem(release_public_key()))
+    assert pem.startswith(public_pem(release_key().public_key()))
     (folder / "key.pem").write_bytes(pem)
     assert typed(folder).returncode != 0, "openssl reads the first key alone"
     end = b"-----END PUBLIC KEY-----\n"

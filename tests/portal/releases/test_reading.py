@@ -175,7 +175,7 @@ def test_an_address_becomes_a_filter_and_the_same_address_again(layout):
     assert found.without("region").querystring() == (
         "activity=walking&activity=cycling&shown=1&sort=-km"
     )
-    assert Filter().sorted_by("km", UP).on_page(2).querystring() == "sort=km&page=2"
+    assert Filter(sort="km", order=UP).on_page(2).querystring() == "sort=km&page=2"
 
 
 def test_what_is_not_known_is_told_with_what_is_near(layout):

@@ -4,7 +4,6 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import transaction
 
 from aggregation.release.noised import Noised
 from portal.audit.models import Entry
@@ -12,14 +11,13 @@ from portal.audit.verification import verify_log
 from portal.collection import erasing
 from portal.collection.keys import partial_keys
 from portal.collection.models import Partial, Receipts, Session
-from portal.ledger.models import Charge, Week
+from portal.ledger.models import Charge
 from portal.notifications.models import Notification
 from portal.problems import Conflict
 from portal.releases import attempts, failpoints, running, selectors
 from portal.releases.models import Attempt, Release
 from portal.releases.services import release_window
 from portal.releases.signing import is_card_signed, read_card
-from portal.tasks.models import TaskWindow
 from tests.portal.collection.collecting import MAX
 
 pytestmark = pytest.mark.databases
@@ -161,41 +159,6 @@ def test_what_goes_wrong_is_logged_without_numbers(collecting, monkeypatch, capl
     assert "array(" not in caplog.text
 
 
-def test_an_untrusted_window_is_held_back_and_told_of_once(collecting, keys):
-    collecting.go_to(DUE)
-    kept = (keys / "approval-key").read_bytes()
-    (keys / "approval-key").write_bytes(bytes(32))
-    for _ in range(3):
-        running.release_due_windows(clock=collecting.clock)
-    assert not Release.objects.exists()
-    assert collecting.window(FIRST).state == "grace"
-    assert Entry.objects.filter(action="taskwindow.held_back").count() == 1
-    assert Notification.objects.filter(event__kind="taskwindow.held_back").count() == 1
-    # The key was only mislaid.
-    (keys / "approval-key").write_bytes(kept)
-    running.release_due_windows(clock=collecting.clock)
-    assert Release.objects.get().window.window == FIRST
-
-
-def test_a_config_that_was_changed_behind_our_back_is_not_released(collecting):
-    from django.db import connection
-
-    collecting.go_to(DUE)
-    revision = collecting.revision
-    bad = revision.server_config_json.replace('"0.1"', '"9.9"')
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-            triggers = [row for row in cursor.fetchall() if "tasks_revision" in row[1]]
-            for name, _ in triggers:
-                cursor.execute(f'DROP TRIGGER "{name}"')
-        else:
-            cursor.execute("ALTER TABLE tasks_revision DISABLE TRIGGER USER")
-        cursor.execute("UPDATE tasks_revision SET server_config_json = %s", [bad])
-    running.release_due_windows(clock=collecting.clock)
-    assert not Release.objects.exists()
-
-
 def test_a_collector_that_died_is_followed_by_another(collecting, monkeypatch):
     """The row is left in `releasing`; the next beat takes it up."""
     collecting.go_to(DUE)
@@ -286,26 +249,3 @@ def test_more_than_two_are_not_released_at_a_time(collecting):
         assert not Release.objects.exists()
     running.release_due_windows(clock=collecting.clock)
     assert Release.objects.count() == 3
-
-
-def test_a_window_that_is_not_charged_is_not_released(collecting, caplog):
-    from portal.ledger.services import spend
-
-    collecting.go_to(DUE)
-    window = collecting.window(FIRST)
-    with transaction.atomic():
-        spend(task=window.task.name, windows=[window.as_window()], clock=collecting.clock)
-    running.release_due_windows(clock=collecting.clock)
-    assert not Release.objects.exists()
-    assert TaskWindow.objects.get(pk=window.pk).state == "releasing"
-
-
-def test_a_window_that_is_charged_too_much_is_not_released_either(collecting):
-    """Its card would say another price than its ledger."""
-    collecting.go_to(DUE)
-    window = collecting.window(FIRST)
-    week = Week.objects.create(stream="another", monday="2026-11-16", cap=100)
-    Charge.objects.create(week=week, task=window.task.name, window=FIRST, amount=1)
-    running.release_due_windows(clock=collecting.clock)
-    assert not Release.objects.exists()
-    assert charges(FIRST) == ["reserved", "reserved"]

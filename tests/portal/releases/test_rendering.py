@@ -1,5 +1,6 @@
 """The files of a release: made of the committed row, once, whoever comes how often."""
 
+import shutil
 import threading
 
 import pyarrow.parquet as pq
@@ -8,10 +9,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from aggregation.errors import Problem
+from aggregation.release import publish
+from aggregation.release.noised import Noised
 from portal.releases import failpoints, rendering, running
 from portal.releases.models import Release, Rendering
 from portal.releases.selectors import whole_release
 from portal.releases.verification import checks_of
+from tests.portal.releases.test_not_releasing import write_another_config
 from tests.portal.releases.test_releasing import DUE, FIRST, fail_at
 
 pytestmark = pytest.mark.databases
@@ -99,6 +103,19 @@ def test_one_window_s_trouble_is_not_the_others(collecting, monkeypatch, caplog)
     assert "could not be made" in caplog.text
 
 
+def test_what_keeps_failing_is_tried_less_often(released, settings, caplog):
+    """It may take a minute each time, and others wait for it: a key that is lost stays lost."""
+    settings.HEARTBEAT_SECONDS = 60
+    tamper(released, "signature = '00'")
+    for _ in range(5):
+        running.render_releases()
+    # Again at once, since most trouble is over by then; then after a pause that grows.
+    assert caplog.text.count("could not be made") == 2
+    settings.HEARTBEAT_SECONDS = 0
+    running.render_releases()
+    assert caplog.text.count("could not be made") == 3
+
+
 def test_numbers_that_were_changed_behind_our_back_are_not_rendered(released):
     other = bytes(released.noised)
     other = other[:-1] + bytes([other[-1] ^ 1])
@@ -109,8 +126,35 @@ def test_numbers_that_were_changed_behind_our_back_are_not_rendered(released):
         call_command("verify_release", "trips-by-region", FIRST)
 
 
+def test_numbers_that_are_whole_but_not_those_of_the_card_are_not_rendered(released):
+    sums = Noised.decode(bytes(released.noised)).sums
+    tamper(released, "noised = %s", Noised(sums + 1).encode())
+    with pytest.raises(Problem, match="not made of what its card names"):
+        rendering.render(release=whole_release(released.pk))
+
+
+def test_numbers_are_not_rendered_by_another_config_than_the_card_names(released):
+    """Its ε would make intervals of another width."""
+    write_another_config(released.window.revision)
+    with pytest.raises(Problem, match="not made of what its card names"):
+        rendering.render(release=whole_release(released.pk))
+    assert not Rendering.objects.exists()
+
+
+def test_files_that_come_out_otherwise_than_they_were_signed_for_are_not_put_there(
+    released, monkeypatch
+):
+    running.render_releases()
+    folder = rendering.folder_of(released)
+    shutil.rmtree(folder)
+    monkeypatch.setattr(publish, "meaning", lambda _: "What another version would say.")
+    with pytest.raises(Problem, match="come out otherwise"):
+        rendering.render(release=whole_release(released.pk))
+    assert not folder.exists()
+
+
 def test_a_changed_file_is_found_and_made_again(released, capsys):
-    from portal.releases.files import is_intact, table_file
+    from portal.releases.files import is_intact, table_files
 
     running.render_releases()
     path = rendering.folder_of(released) / "total.parquet"
@@ -118,7 +162,8 @@ def test_a_changed_file_is_found_and_made_again(released, capsys):
     path.write_bytes(right[:-1] + b"!")
     with pytest.raises(CommandError, match="1 of 7 checks failed"):
         call_command("verify_release", "trips-by-region", FIRST)
-    assert not is_intact(table_file(whole_release(released.pk), "total"))
+    total, *_ = table_files(whole_release(released.pk))
+    assert (total.path, is_intact(total)) == (path, False)
     running.restore_files()
     assert path.read_bytes() == right
 

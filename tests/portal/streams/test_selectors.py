@@ -93,11 +93,8 @@ def test_a_country_narrows_the_search() -> None:
     assert places_matching("zurich", country="XX") == []
 
 
-def test_limit_and_offset_cut_the_list_without_gaps() -> None:
-    together = places_matching("santa", limit=20)
-    assert places_matching("santa", limit=10) == together[:10]
-    assert places_matching("santa", limit=10, offset=10) == together[10:]
-    assert places_matching("santa", limit=10, offset=100_000) == []
+def test_a_limit_cuts_the_list() -> None:
+    assert places_matching("santa", limit=10) == places_matching("santa", limit=20)[:10]
     assert len(places_matching("", limit=5)) == 5
 
 

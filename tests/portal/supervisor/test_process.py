@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,15 @@ def test_it_does_not_start_without_the_keys_of_the_others(keys: Path) -> None:
         preflight.check_keys()
 
 
+def test_a_front_end_does_not_start_on_a_port_that_is_taken(settings: Any) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings.BIND, settings.PORT = taken.getsockname()
+        with pytest.raises(Problem, match="set another MAYFLY_PORT"):
+            call_command("process", "web")
+
+
 def test_keys_are_made_once(keys: Path, db: None) -> None:
     call_command("make_keys", verbosity=0)
     preflight.check_keys()
@@ -55,6 +65,18 @@ def test_a_key_folder_that_is_not_mounted_gets_no_keys(keys: Path) -> None:
     assert list(keys.iterdir()) == []
 
 
+def test_a_key_that_is_gone_is_not_made_anew_by_whoever_asks(keys: Path, db: None) -> None:
+    """Devices pin some of them, and would refuse what another one signs."""
+    call_command("make_keys", verbosity=0)
+    for name in preflight.KEYS:
+        (keys / name).unlink()
+        with pytest.raises(FileNotFoundError, match=f"has no {name}"):
+            kept_secret(name)
+    assert [path.name for path in keys.iterdir()] == ["partials"]
+    call_command("make_keys", lost=True, verbosity=0)
+    preflight.check_keys()
+
+
 def test_keys_of_partials_are_made_in_a_folder_that_is_there(keys: Path, db: None) -> None:
     call_command("make_keys", verbosity=0)
     name = KeyName("trips", "2026-11-17", 1, date(2026, 11, 18))
@@ -70,3 +92,18 @@ def test_queues_that_would_be_written_to_a_disk_are_refused(valkey: None) -> Non
             preflight.check_queues()
     finally:
         queue_client().config_set("save", "")
+
+
+def test_queues_that_would_be_thrown_away_are_refused(valkey: None) -> None:
+    client = queue_client()
+    client.config_set("maxmemory-policy", "volatile-lru")
+    try:
+        preflight.check_queues()  # without a bound nothing is thrown away
+        client.config_set("maxmemory", "1gb")
+        with pytest.raises(Problem, match="maxmemory-policy volatile-lru"):
+            preflight.check_queues()
+        client.config_set("maxmemory-policy", "noeviction")
+        preflight.check_queues()
+    finally:
+        client.config_set("maxmemory", "0")
+        client.config_set("maxmemory-policy", "noeviction")

@@ -116,7 +116,7 @@ def test_ctrl_c_while_it_prepares_is_quick_and_quiet(tmp_path):
     system = start_system(tmp_path)
     eventually(lambda: "streams" in system.log.read_text(), log=system.log)
     system.process.send_signal(signal.SIGINT)
-    assert system.process.wait(timeout=5) == 130
+    assert system.process.wait(timeout=15) == 130
     log = system.log.read_text()
     assert "stopped before everything was up" in log
     assert "Traceback" not in log
@@ -131,7 +131,7 @@ def test_a_taken_port_is_named_with_the_remedy(tmp_path):
     assert done.returncode == 2
     assert one_sentence_of(done) == (
         f"mayfly: Mayfly cannot listen on 127.0.0.1:{port} (Address already in use). "
-        f"Stop what runs there, or choose another port: make run PORT={port + 1}."
+        f"Stop what runs there, or set another MAYFLY_PORT: make run PORT={port + 1}."
     )
 
 

@@ -10,6 +10,7 @@ from portal.audit.verification import verify_log
 from portal.ledger.models import Week
 from portal.tasks import services
 from portal.tasks.models import Draft, Revision, Task
+from portal.tasks.populations import add_population
 from tests.portal.tasks.conftest import PASSWORD, spec_text
 
 pytestmark = pytest.mark.databases
@@ -50,6 +51,20 @@ def approve(revision, reviewer, clock):
         revision=revision, seen=revision.content_sha256, password=PASSWORD, comment="",
         actor=reviewer, clock=clock,
     ).state  # fmt: skip
+
+
+def test_a_name_is_taken_once_however_often_it_is_clicked(own_database, streams, clock):
+    ada = someone("ada", "analyst")
+    original = services.create_task(name="one", text=spec_text("one"), actor=ada, clock=clock)
+    given = {"name": "task", "actor": ada, "clock": clock}
+    made = [lambda: services.create_task(text="", **given).name] * 4
+    copied = [lambda: services.duplicate_task(task=original, **given).name] * 2
+    outcomes = at_once(own_database, [*made, *copied])
+    assert sorted(outcomes) == ["Conflict"] * 5 + ["task"]
+    assert Task.objects.filter(name="task").count() == 1
+    omar = someone("omar", "operator")
+    add = [lambda: add_population(name="DE", actor=omar, clock=clock).name] * 3
+    assert sorted(at_once(own_database, add)) == ["Conflict"] * 2 + ["DE"]
 
 
 def test_sixteen_activations_let_through_exactly_the_cap(own_database, streams, clock):

@@ -46,6 +46,15 @@ def test_texts_that_are_no_spec_are_answered_too(text, around):
     assert found["diagnostics"]
 
 
+@pytest.mark.parametrize("ending", ["LIMIT 3", "UNION ALL SELECT COUNT.(*) FROM trips"])
+def test_a_query_on_which_the_parser_itself_breaks_is_answered_too(ending, around):
+    query = f"SELECT COUNT(*) AS n FROM trips |> {ending}"
+    odd = with_edits(POINTS["weekly-trips"], [Edit(("client_sql",), query)])
+    found = check(odd, around)
+    assert [d["rule"] for d in found["diagnostics"]] == ["syntax"]
+    assert found["results"] == []
+
+
 @pytest.mark.parametrize("slug", POINTS)
 def test_filling_every_field_with_its_own_value_changes_nothing(slug, catalog, settings, around):
     """Switching between the form and the YAML loses nothing: the form says what the text says."""
@@ -98,6 +107,27 @@ def test_a_finding_in_a_query_has_its_place_in_the_document(around):
         assert first["part"] == part
         line = text.splitlines()[first["document_line"] - 1]
         assert line[first["document_column"] - 1 :].startswith("nothing_here")
+
+
+ELIGIBLE = "SELECT windows_waiting >= 2\n  AND nothing_here FROM device_facts"
+
+
+@pytest.mark.parametrize("indent", [3, 4, 8])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_finding_has_its_place_however_far_in_a_query_stands(indent, end, around):
+    lines = ["eligibility:", "  sql: |", *(" " * indent + line for line in ELIGIBLE.split("\n"))]
+    text = end.join([*POINTS["trip-lengths"].splitlines(), *lines, ""])
+    [found] = [d for d in check(text, around)["diagnostics"] if d["part"] == "eligibility.sql"]
+    line = text.splitlines()[found["document_line"] - 1]
+    assert line[found["document_column"] - 1 :].startswith("nothing_here")
+
+
+def test_a_finding_in_a_query_in_quotes_stands_where_its_field_does(around):
+    quoted = ELIGIBLE.replace("\n", " ")
+    text = POINTS["trip-lengths"] + f'eligibility: {{sql: "{quoted}"}}\n'
+    [found] = [d for d in check(text, around)["diagnostics"] if d["part"] == "eligibility.sql"]
+    line = text.splitlines()[found["document_line"] - 1]
+    assert line[found["document_column"] - 1 :].startswith('sql: "SELECT')
 
 
 def test_what_nobody_sees_has_its_place_in_the_document(around):

@@ -95,6 +95,14 @@ def test_comments_survive_nesting_and_taking_apart():
     assert "/* them */" in outer
 
 
+@pytest.mark.parametrize("end", [";", " ; ;", "; -- done", "; /* ; */ ;\n-- done;"])
+def test_a_semicolon_before_a_comment_ends_the_inner_query_too(end):
+    one = combined(f"SELECT a FROM t{end}", "SELECT a FROM device_results;")
+    kinds = [piece.text for piece in pieces_of(one).items]
+    assert kinds.count(";") == 1
+    assert pieces_of(one).comments == pieces_of(f"SELECT 1{end}").comments
+
+
 def test_an_alias_of_the_inner_query_stays():
     client, server = taken_apart(
         "SELECT d.a, SUM(d.n) AS n FROM (SELECT a, n FROM t) AS d GROUP BY d.a"

@@ -196,6 +196,19 @@ def test_a_window_that_had_ended_goes_on_to_its_release(active, ada, clock):
     assert Charge.objects.get(window="2026-11-17").state == "reserved"
 
 
+@pytest.mark.parametrize("stop", [services.pause, services.end])
+def test_a_window_that_has_begun_is_skipped_though_the_clock_was_set_back(active, ada, clock, stop):
+    """A clock that goes wrong is a reason to stop; once it is right again, the window goes on."""
+    task = active(unit="day", epsilon="0.25")
+    clock.set(datetime(2026, 11, 18, 1, tzinfo=UTC))
+    opening.advance_windows(task=task, clock=clock)
+    clock.advance(timedelta(days=-8))
+    stop(task=task, reason="", actor=ada, clock=clock)
+    states = dict(task.windows.values_list("window", "state"))
+    assert (states["2026-11-17"], states["2026-11-18"]) == ("grace", "skipped")
+    assert Charge.objects.get(window="2026-11-18").state == "spent"
+
+
 def test_streams_unit_and_population_stay(active, revise):
     task = active()
     with pytest.raises(Problem, match="window unit"):

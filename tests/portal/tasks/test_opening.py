@@ -153,6 +153,18 @@ def test_a_month_that_is_far_away_is_charged_all_the_same(active, clock):
     assert Week.objects.filter(reserved=100).count() == 5
 
 
+@pytest.mark.parametrize("missing", [None, *range(5)])
+def test_a_month_opens_if_each_week_that_it_overlaps_is_charged(active, clock, missing):
+    clock.set(datetime(2026, 3, 1, 1, tzinfo=UTC))
+    task = active(unit="month", epsilon=1)
+    if missing is not None:
+        charge = Charge.objects.order_by("week__monday")[missing]
+        Charge.objects.filter(pk=charge.pk).update(state="freed")
+    clock.set(datetime(2026, 4, 1, tzinfo=UTC))
+    beat(clock)
+    assert states(task)["2026-04-01"] == ("collecting" if missing is None else "skipped")
+
+
 def test_a_clock_set_back_runs_no_window_twice(active, revise, approve, clock):
     task = active()
     clock.set(datetime(2026, 11, 24, tzinfo=UTC))

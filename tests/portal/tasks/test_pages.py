@@ -105,6 +105,20 @@ def test_pausing_resuming_and_ending_on_the_page(active, as_ada):
     assert "has ended" in content(as_ada.post(f"{address}/end", follow=True))
 
 
+def test_what_is_taken_back_is_what_the_page_showed(submitted, revise, as_ada):
+    """Not a newer revision, which somebody else may have submitted since."""
+    first = submitted()
+    address = f"/tasks/{first.task.name}"
+    older = '<input type="hidden" name="revision" value="1">'
+    assert older in content(as_ada.get(address))
+    revise(first.task, epsilon=2)
+    page = content(as_ada.post(f"{address}/withdraw", {"revision": "1"}, follow=True))
+    assert "Revision 2 is in review by now." in page
+    assert Revision.objects.get(number=2).state == "in_review"
+    as_ada.post(f"{address}/withdraw", {"revision": "2"})
+    assert Revision.objects.get(number=2).state == "withdrawn"
+
+
 def test_what_is_refused_is_said_on_the_page(drafted, as_ada):
     page = content(as_ada.post(f"/tasks/{drafted().name}/pause", follow=True))
     assert "is draft, not active" in page

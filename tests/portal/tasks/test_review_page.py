@@ -186,6 +186,30 @@ def test_the_description_is_there_to_read_as_plain_text(drafted, ada, as_rafael,
     assert "<dd>Who &lt;b&gt;cycles&lt;/b&gt;</dd>" in page
 
 
+def test_another_condition_for_taking_part_is_a_change(active, revise, as_rafael, clock, ada):
+    """It is a query, but none of those that stand side by side."""
+    task = active()
+    condition = "eligibility: {sql: SELECT install_age_days > 30 FROM device_facts}\n"
+    text = task.draft.text + condition
+    services.save_draft(task=task, text=text, base_version=1, actor=ada, clock=clock)
+    second = services.submit(task=task, version=2, actor=ada, clock=clock)
+    answer = as_rafael.get(f"/review/{second.pk}")
+    [changed] = answer.context["changed"]
+    assert (changed.path, changed.before) == ("eligibility.sql", None)
+    assert "install_age_days &gt; 30 FROM device_facts</td>" in content(answer)
+    assert "No parameter differs." not in content(answer)
+
+
+def test_a_first_revision_has_every_parameter_there_to_read(submitted, as_rafael):
+    """What is approved is signed with all of it, such as the numbers of its mechanism."""
+    revision = submitted(clip=17)
+    page = content(as_rafael.get(f"/review/{revision.pk}"))
+    assert "Every other parameter" in page
+    assert '<th scope="row" class="mono">anonymization.<wbr>mechanism.<wbr>clip' in page
+    assert "</th><td>17.0</td>" in page
+    assert '<th scope="row" class="mono">client_sql' not in page
+
+
 def test_words_that_changed_are_marked(active, ada, as_rafael, clock):
     task = active()
     text = task.draft.text.replace("COUNT(*) AS n", "COUNT(*) * 2 AS n")

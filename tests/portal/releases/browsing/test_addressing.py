@@ -111,6 +111,9 @@ def test_of_an_internal_task_only_people_with_a_role_are_told(
         mine, none = (stranger.get(path) for path in paths)
         assert (mine.status_code, none.status_code) == (404, 404)
         assert words(mine).replace(INTERNAL, "no-such-task") == words(none)
+    now = stranger.get("/now").content.decode()
+    assert TASK in now
+    assert INTERNAL not in now
 
 
 def test_guests_are_told_nothing_without_public_releases(weekly: Release, settings: Any) -> None:

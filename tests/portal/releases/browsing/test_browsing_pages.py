@@ -201,6 +201,14 @@ def test_places_with_numbers_are_told_from_those_without(client, released):
     assert f"/places/{MARSEILLE}" not in country.split("Its largest places")[0]
 
 
+def test_of_a_search_that_is_longer_than_any_name_the_rest_is_not_read(client: Client) -> None:
+    """Ten thousand marks on one letter took minutes of a processor, and anybody may search."""
+    marks = "a" + 1000 * "\u0301" + 1000 * "\u0316"
+    for headers in ({}, {"X-Suggest": "1"}):
+        answer = client.get("/places", {"q": marks}, headers=headers)
+        assert (answer.status_code, len(answer.context["q"])) == (200, 200)
+
+
 def test_a_place_with_nothing_to_show_says_why(client, released):
     said = words(client.get(f"/places/{MARSEILLE}"))
     assert "is not shown. Its noise alone would be more than about ± 25 % of its" in said

@@ -4,8 +4,7 @@ import csv
 import hashlib
 import io
 import json
-import resource
-import sys
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.test import Client
 
-from portal.releases import exports
+from portal.releases import exports, parquet
 from portal.releases.files import TableFile
 from portal.releases.filtering import Filter
 from portal.releases.opening import OpenTable
@@ -155,7 +154,7 @@ def test_countries_have_names(rows):
 def test_wrong_questions_get_a_sentence(client, released):
     for query, sentence in {
         "activity=cyclng": "Did you mean cycling?",
-        "region=1": f"No row of cells has the region '1'. Did you mean {BERLIN}?",
+        "region=1": f"No row of cells has the region '1'. There are {BERLIN}, ",
         "country=XX": "No row of cells has the country 'XX'.",
         "sort=speed": "cannot be sorted by 'speed'",
         "colour=red": "nothing called 'colour' to ask for",
@@ -164,7 +163,7 @@ def test_wrong_questions_get_a_sentence(client, released):
         answer = client.get(f"{FILES}/cells.csv?{query}")
         assert answer.status_code == 400, query
         text = answer.content.decode()
-        assert text.startswith(sentence[:20]) or sentence.split(" Did")[0] in text, text
+        assert sentence in text, text
 
 
 def test_a_saved_file_says_what_it_is_of(client, released):
@@ -237,18 +236,15 @@ def test_a_release_can_be_cited(get, released):
     assert "title = {{trips-by-region, day 2026-11-18}}" in bibtex
 
 
-def test_long_exports_take_no_more_memory(tmp_path, settings):
-    """After the first batches nothing grows: twelve megabytes of rows would show."""
+@pytest.mark.parametrize("make", [exports.as_csv, exports.as_json, as_parquet])
+def test_long_exports_take_no_more_memory(tmp_path, settings, monkeypatch, make):
+    """What one makes of ten times as many rows is never there at once."""
     settings.DATA = tmp_path
-    table = big(tmp_path, 150_000)
-    for make in (exports.as_csv, exports.as_json, as_parquet):
-        size, grown = 0, 0
-        for number, chunk in enumerate(make(table, Filter(shown_only=True))):
-            size += len(chunk)
-            if number == 1:
-                grown = peak()
-        assert size > 1_000_000, make
-        assert peak() - grown < 48 << 20, make
+    monkeypatch.setattr(exports, "BATCH", 500)
+    monkeypatch.setattr(parquet, "_GROUP", 500)
+    counts = (3_000, 3_000, 30_000)  # the first takes what all of them share
+    _, short, long = (taken(big(tmp_path, count), make) for count in counts)
+    assert long < 2 * short
 
 
 def test_a_half_width_without_end_is_null_in_json(tmp_path, settings):
@@ -261,9 +257,14 @@ def test_a_half_width_without_end_is_null_in_json(tmp_path, settings):
     assert b",inf," in b"".join(exports.as_csv(table, Filter()))
 
 
-def peak() -> int:
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used if sys.platform == "darwin" else used << 10
+def taken(table: OpenTable, make: exports.Make) -> int:
+    """Bytes that Python has for an export, when they are most."""
+    tracemalloc.start()
+    for _ in make(table, Filter(shown_only=True)):
+        pass
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
 
 
 def big(folder, count: int, *, width: float | None = None) -> OpenTable:

@@ -11,10 +11,6 @@ from portal.tasks.services import save_draft
 from portal.tasks.starting_points import starting_point
 from tests.portal.tasks.editor.conftest import TEXT, change
 
-POSTS = ("check", "save", "format", "statements", "preview", "forecast", "cost")
-GETS = ("", "/document", "/values?stream=trips&column=activity&text=")
-
-
 # Checking
 
 
