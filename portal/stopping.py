@@ -2,18 +2,20 @@
 
 A server that is told to stop waits for answers under way, and tells nobody but them how long: a
 stream that goes on would hold it up and be cut off. So the signal that stops the server is noted
-here before the server sees it.
+here before the server sees it: without a lock, which a signal that comes while another one is noted
+would wait for, for ever. The kernel tells a server as often as its supervisor, if killed, had
+threads.
 """
 
 import signal
 import threading
 from types import FrameType
 
-_stopping = threading.Event()
+_is_stopping = False
 
 
 def is_stopping() -> bool:
-    return _stopping.is_set()
+    return _is_stopping
 
 
 def watch_signals() -> None:
@@ -29,7 +31,8 @@ def _note(number: signal.Signals) -> None:
         return
 
     def note(received: int, frame: FrameType | None) -> None:
-        _stopping.set()
+        global _is_stopping  # noqa: PLW0603 - one for the process
+        _is_stopping = True
         passed_on(received, frame)
 
     signal.signal(number, note)

@@ -53,5 +53,5 @@ class Meters:
         return {
             "arriving": round(self.arriving.per_second(now), 3),
             "accepting": round(self.accepting.per_second(now), 3),
-            "busy": round(min(1.0, self.working.per_second(now)), 3),
+            "busy": round(min(1.0, self.working.per_second(now)), 6),
         }

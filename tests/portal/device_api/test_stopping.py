@@ -1,6 +1,7 @@
 """A front end stops when it is told to, whatever it is doing."""
 
 import asyncio
+import os
 import secrets
 import signal
 import time
@@ -23,6 +24,16 @@ def assert_stops(front_end: FrontEnd) -> None:
 def test_with_nothing_to_do_it_stops_at_once() -> None:
     with running_front_end() as front_end:
         front_end.publish()
+        assert_stops(front_end)
+        assert front_end.log == ""
+
+
+def test_told_many_times_at_once_it_stops() -> None:
+    """As the kernel tells it when a supervisor of many threads is killed."""
+    with running_front_end() as front_end:
+        front_end.publish()
+        for _ in range(50_000):
+            os.kill(front_end.process.pid, signal.SIGTERM)
         assert_stops(front_end)
         assert front_end.log == ""
 
