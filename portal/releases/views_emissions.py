@@ -55,11 +55,13 @@ def _dashboard(request: HttpRequest, tasks: list[str]) -> dict[str, Any]:
     if COLUMN not in tables.metrics:
         raise _nothing_to_compute(release.window.task.name)
     subject = _subject(request, tables)
-    found, scenario = Emissions(release, tables, subject), parse_scenario(request.GET)
+    found = Emissions(release, tables, subject)
+    cars = found.cars
+    scenario = parse_scenario(request.GET, cars)
     earlier = tables_before(request.user, release)
     headlines = _headlines(found, earlier)
-    outcome, cars = found.total(scenario), found.cars
-    keep = _kept(release, subject, request)
+    outcome = found.total(scenario)
+    keep = _kept(release, subject, scenario)
     return {
         "task": release.window.task.name,
         "release": release,
@@ -152,13 +154,16 @@ def _subject(request: HttpRequest, tables: Tables) -> Subject | None:
     return None
 
 
-def _kept(release: Release, subject: Subject | None, request: HttpRequest) -> dict[str, str]:
+def _kept(release: Release, subject: Subject | None, scenario: Scenario) -> dict[str, str]:
     """What stays as it is when another window is looked at."""
     kept = {"task": release.window.task.name}
     if subject:
         kept["place" if subject.region else "country"] = subject.value
-    sliders = {name: request.GET.get(name, "") for name in ("electric", "occupancy")}
-    return kept | {name: value for name, value in sliders.items() if value}
+    if scenario.electric is not None:
+        kept["electric"] = f"{100 * scenario.electric:g}"
+    if scenario.occupancy is not None:
+        kept["occupancy"] = f"{scenario.occupancy:g}"
+    return kept
 
 
 def _places(found: Emissions, keep: dict[str, str]) -> list[tuple[str, str]]:

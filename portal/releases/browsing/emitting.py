@@ -27,9 +27,10 @@ from portal.releases.reading import Number
 PLACES = 12
 # As a config is written.
 _ASKED_FOR = '"post_processing":"emissions"'
-# What a slider may say.
+# What a slider may say, and to how many places.
 ELECTRIC = (0, 100)
 OCCUPANCY = (1.0, 4.0)
+_ELECTRIC_PLACES, _OCCUPANCY_PLACES = 1, 2
 
 
 def tasks_with_emissions(viewer: Viewer) -> list[str]:
@@ -49,10 +50,24 @@ def _with_emissions(viewer: Viewer) -> QuerySet[Release]:
     return rows.order_by("-window__start", "-pk")
 
 
-def parse_scenario(asked: Mapping[str, str]) -> Scenario:
-    electric = _number(asked.get("electric", ""), *ELECTRIC, "The share of electric cars")
+def parse_scenario(asked: Mapping[str, str], cars: Cars) -> Scenario:
+    """What sliders say that stand elsewhere than these cars put them.
+
+    A form sends both. One that nobody moved asks for nothing: the average country's cars would be
+    put in the place of every country's own.
+    """
+    percent = _number(asked.get("electric", ""), *ELECTRIC, "The share of electric cars")
     persons = _number(asked.get("occupancy", ""), *OCCUPANCY, "The number of persons in a car")
-    return Scenario(electric=None if electric is None else electric / 100, occupancy=persons)
+    percent = _moved(percent, 100 * cars.electric_share, _ELECTRIC_PLACES)
+    return Scenario(
+        electric=None if percent is None else percent / 100,
+        occupancy=_moved(persons, cars.occupancy, _OCCUPANCY_PLACES),
+    )
+
+
+def _moved(value: float | None, own: float, places: int) -> float | None:
+    is_own = value is not None and round(value, places) == round(own, places)
+    return None if is_own else value
 
 
 @dataclass(frozen=True)

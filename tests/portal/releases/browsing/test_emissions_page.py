@@ -105,6 +105,31 @@ def test_a_slider_says_where_it_stands(client: Client, released: list[Release]) 
     assert re.search(r'<output for="occupancy"[^>]*>1\.6 persons</output>', page)
 
 
+def test_a_slider_that_nobody_moved_changes_nothing(client: Client, released: list[Release]) -> None:
+    """A form sends both, and the average country's cars are no other country's."""
+    standing = Cars.of("*", factor_table())
+    alone = words(client.get("/emissions?electric=10"))
+    both = words(client.get(f"/emissions?electric=10&occupancy={standing.occupancy:g}"))
+    assert alone == both
+    assert "With 10 % of cars electric; all else as it is." in both
+    assert "people in each car" in words(client.get("/emissions?electric=10&occupancy=2"))
+    share = round(100 * standing.electric_share, 1)
+    unmoved = f"/emissions?electric={share}&occupancy={standing.occupancy:g}"
+    assert words(client.get(unmoved)) == words(client.get("/emissions"))
+    assert not any("electric=" in one for one in tiles(main(client.get(unmoved))))
+
+
+def test_more_electric_cars_emit_less_in_all_countries_together(
+    released: list[Release], tables: Tables
+) -> None:
+    found = emitting.Emissions(released[1], tables, None)
+    asked = {"electric": "10", "occupancy": f"{found.cars.occupancy:g}"}
+    scenario = emitting.parse_scenario(asked, found.cars)
+    assert scenario == Scenario(electric=0.1)
+    total = found.total(scenario)
+    assert total.scenario.value < total.released.value
+
+
 def test_the_first_places_are_told_with_how_they_got_there(
     released: list[Release], tables: Tables
 ) -> None:
