@@ -66,6 +66,18 @@ def copied(database: str, folder: Path) -> str:
     return name
 
 
+def is_anyone_waiting() -> bool:
+    """For a lock in this database. SQLite has one for all, and nobody to ask."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        return True
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM "
+    with connection.cursor() as cursor:
+        cursor.execute(f"{waiting} pg_stat_activity WHERE datname = current_database())")
+        return cursor.fetchone() is not None
+
+
 @contextmanager
 def default_is(name: str) -> Iterator[None]:
     """Point the default connection, in all threads, at another database for a while."""

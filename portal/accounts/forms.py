@@ -75,6 +75,28 @@ class ProfileForm(forms.ModelForm):
         help_texts = {"full_name": "How others see you; your username where it is empty."}
 
 
+class WithPassword(forms.Form):
+    """Asks who is signed in for their password: a stolen session ends within hours, and what was
+    made with it would not."""
+
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+        help_text="The one you sign in with.",
+    )
+
+    def __init__(
+        self, asked: Person, *args: Any, clock: Clock, now: datetime, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._asked, self._clock, self._now = asked, clock, now
+
+    def clean_password(self) -> str:
+        password = self.cleaned_data["password"]
+        return _own(self._asked, password, clock=self._clock, now=self._now)
+
+
 class RolesForm(forms.Form):
     roles = forms.MultipleChoiceField(
         label="What they may do",
@@ -88,9 +110,10 @@ class RolesForm(forms.Form):
         return frozenset(Role(value) for value in self.cleaned_data["roles"])
 
 
-class HeldRolesForm(RolesForm):
+class HeldRolesForm(WithPassword, RolesForm):
     """Of somebody who holds some: those that the page showed travel with it."""
 
+    field_order = ["roles", "password"]
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def seen_roles(self) -> frozenset[str] | None:
@@ -99,22 +122,26 @@ class HeldRolesForm(RolesForm):
         return None if seen is None else frozenset(seen.split())
 
 
-class NewPersonForm(RolesForm, forms.ModelForm):
-    field_order = ["username", "full_name", "email", "roles"]
+class NewPersonForm(WithPassword, RolesForm, forms.ModelForm):
+    field_order = ["username", "full_name", "email", "roles", "password"]
 
     class Meta:
         model = Person
         fields = ["username", "full_name", "email"]
         labels = {"email": "E-mail address"}
         help_texts = {"username": "Small letters, digits, dots, hyphens and underscores."}
+        # Not what the browser remembers of whoever adds them.
+        widgets = {
+            "username": forms.TextInput({"autocomplete": "off"}),
+            "email": forms.EmailInput({"autocomplete": "off"}),
+        }
 
     def clean_username(self) -> str:
         return Person.normalize_username(self.cleaned_data["username"])
 
 
-class TokenForm(forms.Form):
-    """Asks for the password: a stolen session ends within hours, and what it made would not."""
-
+class TokenForm(WithPassword):
+    field_order = ["name", "scopes", "lifetime_days", "password"]
     name = forms.CharField(
         max_length=60,
         validators=[only_what_is_seen],
@@ -132,22 +159,6 @@ class TokenForm(forms.Form):
         coerce=int,
         initial=90,
     )
-    password = forms.CharField(
-        label="Your password",
-        strip=False,
-        widget=forms.PasswordInput({"autocomplete": "current-password"}),
-        help_text="The one you sign in with.",
-    )
-
-    def __init__(
-        self, owner: Person, *args: Any, clock: Clock, now: datetime, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self._owner, self._clock, self._now = owner, clock, now
-
-    def clean_password(self) -> str:
-        password = self.cleaned_data["password"]
-        return _own(self._owner, password, clock=self._clock, now=self._now)
 
     def wanted(self) -> dict[str, Any]:
         """What the token is to be."""

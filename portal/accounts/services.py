@@ -99,12 +99,18 @@ def deactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
 
 
 @transaction.atomic
-def reactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
+def reactivate_person(*, person: Person, actor: Person, clock: Clock) -> StartingPassword:
+    """Let somebody in again, with a password that nobody else has had: whoever had the old one, a
+    session or a token must not come back with its owner."""
     if not Person.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
-        return False
+        raise Conflict(
+            f"{person.known_as} can come in already.",
+            hint="Give a new starting password if theirs is lost.",
+        )
     person.is_active = True
+    given = give_starting_password(person=person, actor=actor, clock=clock)
     _record_activity(person, actor, clock, "person.reactivated")
-    return True
+    return given
 
 
 @transaction.atomic
@@ -161,9 +167,10 @@ def _check(person: Person) -> None:
 
 
 def _lock_operators() -> None:
-    """Two operators who withdraw each other's role at once wait for each other here."""
+    """Two operators who withdraw each other's role at once wait for each other here. Nobody else
+    waits (`no_key`): who holds the log may tell an operator something meanwhile."""
     operators = Person.objects.filter(grants__role=Role.OPERATOR).order_by("pk")
-    list(operators.select_for_update(of=("self",)).values_list("pk", flat=True))
+    list(operators.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
 
 
 def _refuse_to_be_without_operators(*, changed: bool) -> None:

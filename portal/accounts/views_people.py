@@ -1,18 +1,20 @@
 """People, for operators: who there is, what they may do, and whether they may come in."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from aggregation.errors import Problem
 from portal.accounts import services
-from portal.accounts.forms import HeldRolesForm, NewPersonForm
+from portal.accounts.forms import HeldRolesForm, NewPersonForm, WithPassword
 from portal.accounts.models import Person, Role
 from portal.accounts.permissions import role_required
 from portal.accounts.requests import PersonRequest, posted
@@ -32,8 +34,9 @@ def people(request: PersonRequest) -> HttpResponse:
 @role_required(Role.OPERATOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
+@sensitive_post_parameters("password")
 def add_person(request: PersonRequest) -> HttpResponse:
-    form = NewPersonForm(posted(request))
+    form = NewPersonForm(request.user, posted(request), **_times())
     if form.is_valid():
         try:
             given = services.add_person(
@@ -49,10 +52,10 @@ def add_person(request: PersonRequest) -> HttpResponse:
 
 @role_required(Role.OPERATOR)
 @require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_post_parameters("password")
 def person(request: PersonRequest, person_id: int) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)
-    held = [str(role) for role in found.roles()]
-    form = HeldRolesForm(posted(request), initial={"roles": held, "seen": " ".join(held)})
+    form = _roles_form(request, found, posted(request))
     if form.is_valid():
         try:
             services.change_roles(
@@ -72,47 +75,76 @@ def person(request: PersonRequest, person_id: int) -> HttpResponse:
             # Who has just stepped down may not see this page again.
             stays = found.pk != request.user.pk or found.has_role(Role.OPERATOR)
             return redirect("person", person_id) if stays else redirect("home")
-    # Named `someone`: `person` is whoever looks at the page.
-    tokens = working_tokens(found, now=datetime.now(UTC)).count()
-    context = {"section": "people", "someone": found, "form": form, "tokens": tokens}
-    return render(request, "accounts/person.html", context)
+    return _page(request, found, form, _letting_in_form(request))
 
 
 @require_POST
 @role_required(Role.OPERATOR)
 def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
-    return _change(request, person_id, services.deactivate_person, "{} can no longer come in.")
-
-
-@require_POST
-@role_required(Role.OPERATOR)
-def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
-    return _change(request, person_id, services.reactivate_person, "{} can come in again.")
+    """Asks for no password: it lets nobody in."""
+    found = get_object_or_404(Person, pk=person_id)
+    try:
+        if services.deactivate_person(person=found, actor=request.user, clock=civil_clock()):
+            messages.success(request, f"{found} can no longer come in.")
+    except Problem as problem:
+        messages.error(request, str(problem))
+    return redirect("person", person_id)
 
 
 @require_POST
 @role_required(Role.OPERATOR)
 @cache_control(no_store=True)
+@sensitive_post_parameters("password")
+def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
+    return _let_in(request, person_id, services.reactivate_person)
+
+
+@require_POST
+@role_required(Role.OPERATOR)
+@cache_control(no_store=True)
+@sensitive_post_parameters("password")
 def reset_password(request: PersonRequest, person_id: int) -> HttpResponse:
+    return _let_in(request, person_id, services.give_starting_password)
+
+
+def _let_in(
+    request: PersonRequest, person_id: int, service: Callable[..., services.StartingPassword]
+) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)
+    form = _letting_in_form(request, request.POST)
+    if not form.is_valid():
+        return _page(request, found, _roles_form(request, found), form)
     try:
-        given = services.give_starting_password(
-            person=found, actor=request.user, clock=civil_clock()
-        )
+        given = service(person=found, actor=request.user, clock=civil_clock())
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("person", person_id)
     return _show_password(request, given)
 
 
-def _change(request: PersonRequest, person_id: int, service: Any, sentence: str) -> HttpResponse:
-    found = get_object_or_404(Person, pk=person_id)
-    try:
-        if service(person=found, actor=request.user, clock=civil_clock()):
-            messages.success(request, sentence.format(found))
-    except Problem as problem:
-        messages.error(request, str(problem))
-    return redirect("person", person_id)
+def _page(
+    request: PersonRequest, found: Person, form: HeldRolesForm, letting_in: WithPassword
+) -> HttpResponse:
+    # Named `someone`: `person` is whoever looks at the page.
+    context = {"section": "people", "someone": found, "form": form, "letting_in": letting_in}
+    context["tokens"] = working_tokens(found, now=datetime.now(UTC)).count()
+    return render(request, "accounts/person.html", context)
+
+
+def _roles_form(
+    request: PersonRequest, found: Person, data: QueryDict | None = None
+) -> HeldRolesForm:
+    held = [str(role) for role in found.roles()]
+    initial = {"roles": held, "seen": " ".join(held)}
+    return HeldRolesForm(request.user, data, initial=initial, **_times())
+
+
+def _letting_in_form(request: PersonRequest, data: QueryDict | None = None) -> WithPassword:
+    return WithPassword(request.user, data, auto_id="letting_in_%s", **_times())
+
+
+def _times() -> dict[str, Any]:
+    return {"clock": civil_clock(), "now": datetime.now(UTC)}
 
 
 def _show_password(request: PersonRequest, given: services.StartingPassword) -> HttpResponse:

@@ -101,15 +101,15 @@ def _reasons(study: Study, text: str, catalog: Catalog) -> tuple[str, ...]:
     if not isinstance(compiled, Compiled):
         return (f"Its draft is refused: {compiled.diagnostics[0].message}",)
     if not study.is_loaded and not _is_for(study, compiled.client_task, catalog):
-        return ("It was fitted for another query.",)
+        return ("It was fitted for another query, or for another number of rows.",)
     fitted = load_fitted(msgspec.json.encode(study.result))
     return tuple(misfits(fitted, compiled.server_config, catalog.domain))
 
 
 def _is_for(study: Study, task: ClientTask, catalog: Catalog) -> bool:
-    """Whether its numbers are of what phones compute for this task. Who asks for a study writes the
-    query that it runs: another one with the same keys and metrics gives whatever numbers they like,
-    and who wrote that is no editor of the draft.
+    """Whether its numbers are of what phones compute for this task, and of as many rows as it takes
+    of each. Who asks for a study writes the query that it runs: another one with the same keys and
+    metrics gives whatever numbers they like, and who wrote that is no editor of the draft.
     """
     fitted = _fitted_for(study.parameters["task"], catalog)
     return fitted is not None and _computed(fitted) == _computed(task)
@@ -128,4 +128,4 @@ def _fitted_for(named: str, catalog: Catalog) -> ClientTask | None:
 
 
 def _computed(task: ClientTask) -> tuple[object, ...]:
-    return (task.sql, task.window_unit, task.streams)
+    return (task.sql, task.window_unit, task.streams, task.max_rows)

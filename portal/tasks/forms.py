@@ -74,6 +74,7 @@ class DecisionForm(forms.Form):
     password = forms.CharField(
         required=False,
         label="Your password",
+        strip=False,
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
         help_text="Needed to approve.",
     )

@@ -141,7 +141,7 @@ def bodies(world: World) -> dict[str, Any]:
     """What is sent to addresses that change something: whoever may do it gets past the form."""
     text = SPEC.format(name=WAITING, grace=24)
     return {
-        "add_person": {"username": "new", "roles": ["consumer"]},
+        "add_person": {"username": "new", "roles": ["consumer"], "password": PASSWORD},
         "ask_study": {"phones": 20_000, "seed": 1},
         "comment_on_task": {"text": "So."},
         "decide": {"decision": "changes", "seen": world.seen, "comment": "Smaller."},

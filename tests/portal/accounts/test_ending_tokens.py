@@ -9,7 +9,12 @@ import pytest
 from django.test import Client
 
 from portal.accounts.models import ApiToken, Person
-from portal.accounts.services import change_password, deactivate_person, give_starting_password
+from portal.accounts.services import (
+    change_password,
+    deactivate_person,
+    give_starting_password,
+    reactivate_person,
+)
 from portal.accounts.tokens import create_token, revoke_token
 from portal.audit.models import Entry
 from portal.problems import Conflict
@@ -53,7 +58,7 @@ def test_it_works(ada, token, signed_in):
 @pytest.mark.django_db
 def test_a_new_starting_password_ends_them(ada, omar, token, signed_in):
     made = token(ada)
-    signed_in(who=omar).post(f"/people/{ada.pk}/password")
+    signed_in(who=omar).post(f"/people/{ada.pk}/password", {"password": PASSWORD})
     Person.objects.filter(pk=ada.pk).update(must_change_password=False)
     assert not _works(made)
     assert _log() == [("token.revoked", "omar"), ("password.reset", "omar")]
@@ -65,13 +70,25 @@ def test_deactivating_ends_them_and_reactivating_does_not_bring_them_back(
 ):
     made, operator = token(ada), signed_in(who=omar)
     operator.post(f"/people/{ada.pk}/deactivate")
-    operator.post(f"/people/{ada.pk}/reactivate")
+    operator.post(f"/people/{ada.pk}/reactivate", {"password": PASSWORD})
+    Person.objects.filter(pk=ada.pk).update(must_change_password=False)
     assert not _works(made)
     assert _log() == [
         ("token.revoked", "omar"),
         ("person.deactivated", "omar"),
+        ("password.reset", "omar"),
         ("person.reactivated", "omar"),
     ]
+
+
+@pytest.mark.django_db
+def test_none_comes_back_that_an_account_had_when_it_ended(ada, omar, token, clock):
+    """Whoever wrote that it had ended: what an older version did, or a hand in the database."""
+    made = token(ada)
+    Person.objects.filter(pk=ada.pk).update(is_active=False)
+    reactivate_person(person=ada, actor=omar, clock=clock)
+    Person.objects.filter(pk=ada.pk).update(must_change_password=False)
+    assert not _works(made)
 
 
 @pytest.mark.django_db
@@ -88,8 +105,8 @@ def test_a_change_that_is_refused_ends_nothing(ada, omar, token, signed_in):
     made, own = token(ada), token(omar)
     assert "This is not your password." in _change(signed_in(who=ada), old="guess")
     operator = signed_in(who=omar)
-    for action in ("deactivate", "password"):
-        operator.post(f"/people/{omar.pk}/{action}")
+    for action in ("deactivate", "password", "reactivate"):
+        operator.post(f"/people/{omar.pk}/{action}", {"password": PASSWORD})
     assert _works(made)
     assert _works(own)
 

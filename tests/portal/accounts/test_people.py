@@ -2,11 +2,13 @@ import pytest
 from django.test import Client
 
 from portal.accounts.models import Person, Role
+from portal.accounts.sign_in import NAME_LIMIT
 from portal.audit.models import Entry
-from tests.portal.accounts.conftest import bearer
+from tests.portal.accounts.conftest import PASSWORD, bearer
 
 pytestmark = pytest.mark.django_db
-ADA = {"username": "ada", "full_name": "Ada Lovelace", "email": "ada@example.com"}
+OWN = {"password": PASSWORD}
+ADA = {"username": "ada", "full_name": "Ada Lovelace", "email": "ada@example.com", **OWN}
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def test_a_username_is_plain_and_free(person, operator, username):
 
 def test_roles_are_granted_and_withdrawn_on_record(person, signed_in):
     ada, omar = person("analyst", username="ada"), person("operator", username="omar")
-    signed_in(who=omar).post(f"/people/{ada.pk}", {"roles": ["reviewer"]})
+    signed_in(who=omar).post(f"/people/{ada.pk}", {"roles": ["reviewer"], **OWN})
     assert Person.objects.get(pk=ada.pk).roles() == {Role.REVIEWER}
     granted, withdrawn = Entry.objects.filter(action__startswith="role.").order_by("seq")
     assert (granted.action, granted.changes[0]["to"], granted.actor) == (
@@ -110,15 +112,15 @@ def test_a_page_that_is_open_for_long_brings_no_role_back(person, signed_in):
         return {"seen": page.context["form"]["seen"].value()}
 
     older = seen(omar)
-    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **seen(olga)})
-    more = {"roles": ["analyst", "reviewer", "consumer"], **older}
+    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **OWN, **seen(olga)})
+    more = {"roles": ["analyst", "reviewer", "consumer"], **OWN, **older}
     answer = omar.post(f"/people/{ada.pk}", more, follow=True)
     assert "were changed meanwhile" in answer.content.decode()
     assert Person.objects.get(pk=ada.pk).roles() == {Role.ANALYST}
-    omar.post(f"/people/{ada.pk}", {"roles": ["consumer"], **seen(omar)})
+    omar.post(f"/people/{ada.pk}", {"roles": ["consumer"], **OWN, **seen(omar)})
     assert Person.objects.get(pk=ada.pk).roles() == {Role.CONSUMER}
-    omar.post(f"/people/{ada.pk}", {"roles": [], **seen(omar)})
-    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **seen(olga)})
+    omar.post(f"/people/{ada.pk}", {"roles": [], **OWN, **seen(omar)})
+    olga.post(f"/people/{ada.pk}", {"roles": ["analyst"], **OWN, **seen(olga)})
     assert Person.objects.get(pk=ada.pk).roles() == {Role.ANALYST}
 
 
@@ -126,13 +128,13 @@ def test_a_role_counts_from_the_next_click_on(person, operator, signed_in):
     ada = person(username="ada")
     client = signed_in(who=ada)
     assert client.get("/audit").status_code == 403
-    operator.post(f"/people/{ada.pk}", {"roles": ["reviewer"]})
+    operator.post(f"/people/{ada.pk}", {"roles": ["reviewer"], **OWN})
     assert client.get("/audit").status_code == 200
 
 
 def test_the_last_operator_cannot_step_down(person, signed_in):
     omar = person("operator", "analyst", username="omar")
-    answer = signed_in(who=omar).post(f"/people/{omar.pk}", {"roles": ["analyst"]})
+    answer = signed_in(who=omar).post(f"/people/{omar.pk}", {"roles": ["analyst"], **OWN})
     assert "this is the last operator" in answer.content.decode()
     assert Person.objects.get(pk=omar.pk).has_role(Role.OPERATOR)
     assert not Entry.objects.filter(action="role.withdrawn").exists()
@@ -142,7 +144,7 @@ def test_a_deactivated_operator_does_not_count_as_one(person, signed_in):
     gone, omar = person("operator"), person("operator")
     gone.is_active = False
     gone.save()
-    signed_in(who=omar).post(f"/people/{omar.pk}", {"roles": []})
+    signed_in(who=omar).post(f"/people/{omar.pk}", {"roles": [], **OWN})
     assert Person.objects.get(pk=omar.pk).has_role(Role.OPERATOR)
 
 
@@ -150,7 +152,7 @@ def test_an_operator_among_others_can_step_down(person, signed_in):
     person("operator")
     omar = person("operator")
     client = signed_in(who=omar)
-    assert client.post(f"/people/{omar.pk}", {"roles": []})["Location"] == "/"
+    assert client.post(f"/people/{omar.pk}", {"roles": [], **OWN})["Location"] == "/"
     assert client.get("/people").status_code == 403
 
 
@@ -160,17 +162,59 @@ def test_deactivating_ends_sessions_and_tokens(person, operator, signed_in, toke
     operator.post(f"/people/{ada.pk}/deactivate")
     assert client.get("/account").status_code == 302
     assert Client().get("/api/v1/me", headers=bearer(made.secret)).status_code == 401
-    operator.post(f"/people/{ada.pk}/reactivate")
-    assert Client().get("/api/v1/me", headers=bearer(made.secret)).status_code == 401
+
+
+def test_who_is_let_in_again_brings_no_session_along(person, operator, signed_in, sign_in):
+    """It may be why the account had to end."""
+    ada = person("analyst", username="ada")
+    client = signed_in(who=ada)
+    operator.post(f"/people/{ada.pk}/deactivate")
+    answer = operator.post(f"/people/{ada.pk}/reactivate", OWN)
+    assert answer["Cache-Control"] == "no-store"
+    assert client.get("/account").status_code == 302
+    assert sign_in("ada").status_code == 200  # the old password is wrong now
+    assert sign_in("ada", answer.context["given"].password).status_code == 302
     actions = list(Entry.objects.order_by("seq").values_list("action", flat=True))
-    assert actions[-2:] == ["person.deactivated", "person.reactivated"]
+    assert actions[:3] == ["person.deactivated", "password.reset", "person.reactivated"]
 
 
 def test_doing_it_twice_is_on_record_once(person, operator):
     ada = person(username="ada")
-    for _ in range(2):
-        operator.post(f"/people/{ada.pk}/deactivate")
-    assert Entry.objects.filter(action="person.deactivated").count() == 1
+    for action, done in (("deactivate", "deactivated"), ("reactivate", "reactivated")):
+        for _ in range(2):
+            answer = operator.post(f"/people/{ada.pk}/{action}", OWN, follow=True)
+        assert Entry.objects.filter(action=f"person.{done}").count() == 1
+    assert "ada can come in already." in answer.content.decode()
+
+
+@pytest.mark.parametrize("way", ["add", "roles", "password", "reactivate"])
+@pytest.mark.parametrize("typed", [{}, {"password": ""}, {"password": "s3cret-typed-wrong"}])
+def test_a_stolen_session_is_not_enough_to_let_others_in(person, signed_in, way, typed):
+    """It ends within hours. What it made would not."""
+    ada, omar = person("analyst", username="ada"), person("operator", username="omar")
+    Person.objects.filter(pk=ada.pk).update(is_active=way != "reactivate")
+    before = Person.objects.filter(pk=ada.pk).values().get()
+    address = {"add": "/people/add", "roles": f"/people/{ada.pk}"}
+    form = {"username": "new", "roles": ["operator"], **typed}
+    answer = signed_in(who=omar).post(address.get(way, f"/people/{ada.pk}/{way}"), form)
+    page = answer.content.decode()
+    assert ("This is not your password" if typed.get("password") else "This field is") in page
+    assert "s3cret" not in page
+    assert "given" not in answer.context
+    assert Person.objects.filter(pk=ada.pk).values().get() == before
+    assert Person.objects.get(pk=ada.pk).roles() == {Role.ANALYST}
+    assert Person.objects.count() == 2
+    assert {entry.action for entry in Entry.objects.all()} <= {"sign_in.refused"}
+
+
+def test_guesses_there_count_like_failed_sign_ins(person, signed_in):
+    ada, omar = person("analyst", username="ada"), person("operator", username="omar")
+    client = signed_in(who=omar)
+    for _ in range(NAME_LIMIT + 1):
+        client.post(f"/people/{ada.pk}/password", {"password": "guess"})
+    page = client.post(f"/people/{ada.pk}/password", OWN).content.decode()
+    assert "too many failed sign-ins" in page
+    assert ada.password == Person.objects.get(pk=ada.pk).password
 
 
 def test_nobody_deactivates_themselves(person, signed_in):
@@ -185,7 +229,7 @@ def test_nobody_deactivates_themselves(person, signed_in):
 def test_a_new_starting_password_ends_sessions(person, operator, signed_in, sign_in):
     ada = person("analyst", username="ada")
     client = signed_in(who=ada)
-    answer = operator.post(f"/people/{ada.pk}/password")
+    answer = operator.post(f"/people/{ada.pk}/password", OWN)
     assert client.get("/account").status_code == 302
     assert sign_in("ada").status_code == 200  # the old one is wrong now
     assert sign_in("ada", answer.context["given"].password).status_code == 302

@@ -1,13 +1,17 @@
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Thread
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from aggregation.errors import Problem
 from portal.accounts.models import Grant, Person, Role
 from portal.accounts.selectors import people_with_role
 from portal.accounts.services import add_person, change_roles, deactivate_person
+from portal.audit.services import record
+from portal.notifications.services import notify
+from tests.databases import is_anyone_waiting
+from tests.parts import eventually
 
 
 @pytest.mark.django_db
@@ -96,3 +100,29 @@ def test_two_operators_at_once_cannot_leave_nobody(own_database, clock, way):
         outcomes = sorted(pool.map(leave, range(2)))
     assert outcomes == [False, True]
     assert people_with_role(Role.OPERATOR).count() == 1
+
+
+@pytest.mark.databases
+def test_somebody_is_added_while_an_operator_is_told_something(own_database, clock):
+    """Who tells them holds the log, and has to name the operator; who adds has the operators, and
+    has to write in the log."""
+    omar = Person.objects.create_user("omar", password="x")
+    Grant.objects.create(person=omar, role=Role.OPERATOR)
+    met = []
+
+    def add():
+        with own_database():
+            try:
+                add_person(username="ada", roles=(), clock=clock, actor=omar)
+            except DatabaseError as error:
+                met.append(error)
+
+    thread = Thread(target=add)
+    with transaction.atomic():
+        record(action="task.paused", subject=omar, clock=clock)
+        thread.start()
+        eventually(is_anyone_waiting)
+        notify(recipients=[omar], kind="task.paused", title="So", body="", link="/", clock=clock)
+    thread.join(timeout=60)
+    assert not met
+    assert Person.objects.filter(username="ada").exists()

@@ -5,7 +5,7 @@ import logging
 import threading
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 
 from portal.accounts.models import Person
 from portal.audit.services import record
@@ -17,6 +17,7 @@ from portal.collection.snapshot import snapshot
 from portal.tasks import services
 from portal.tasks.models import Revision
 from portal.valkey import queue_client
+from tests.databases import is_anyone_waiting
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, MIN, gathered_sum
 from tests.portal.tasks.conftest import PASSWORD
@@ -168,16 +169,6 @@ def revise(collecting, _):
         revision=again, seen=again.content_sha256, password=PASSWORD, comment="",
         actor=rafael, clock=clock,
     )  # fmt: skip
-
-
-def is_anyone_waiting():
-    """For a lock in this database. SQLite has one for all, and nobody to ask."""
-    if connection.vendor == "sqlite":
-        return True
-    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM "
-    with connection.cursor() as cursor:
-        cursor.execute(f"{waiting} pg_stat_activity WHERE datname = current_database())")
-        return cursor.fetchone()
 
 
 @pytest.mark.parametrize(

@@ -249,12 +249,22 @@ def test_what_the_lab_computed_for_another_query_is_not_put_in(
     metres = TEXT.replace("SUM(distance_km) AS", "SUM(distance_km * 1000) AS", 1)
     ada, study = task.created_by, made_here(result, metres)
     page = content(signed_in(who=ada).get(f"/lab/{study.pk}"))
-    assert "It was fitted for another query." in page
+    assert "It was fitted for another query, or for another number of rows." in page
     assert "Put it into weekly-trips" not in page
     with pytest.raises(Problem, match="another query"):
         using.put_into_draft(study=study, task=task, actor=ada, clock=clock)
     task.draft.refresh_from_db()
     assert task.draft.text == TEXT
+
+
+def test_what_the_lab_computed_for_more_rows_of_a_device_is_not_put_in(
+    task, result, made_here, ada, clock
+):
+    """Where fewer rows are taken, more is cut: the clip uncertainty would be told too small."""
+    fewer = TEXT.replace("max_rows: 64", "max_rows: 8")
+    assert fewer != TEXT
+    with pytest.raises(Problem, match="another number of rows"):
+        using.put_into_draft(study=made_here(result, fewer), task=task, actor=ada, clock=clock)
 
 
 def test_what_phones_compute_counts_and_not_how_it_is_written(task, result, made_here, ada, clock):
