@@ -20,6 +20,7 @@ from rest_framework.views import APIView, set_rollback
 
 from aggregation.errors import Problem
 from portal import tracing
+from portal.kept_secrets import KeyGone
 from portal.problems import AllBusy, Conflict, TooOften
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class UnknownAddress(APIView):
     post = put = patch = delete = options = head = get
 
 
-def error_response(error: Exception, context: dict[str, Any]) -> Response:
+def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """The API's exception handler: DRF calls it with whatever a view raised."""
     set_rollback()
     match error:
@@ -107,7 +108,8 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response:
         case Problem():
             code, status = ("conflict", 409) if isinstance(error, Conflict) else ("problem", 400)
             return _answer(status, code, error.message, error.hint)
-    return _unexpected(error, context)
+    # A key that is gone is told of where it is told to pages, too.
+    return None if isinstance(error, KeyGone) else _unexpected(error, context)
 
 
 def _api_exception(error: exceptions.APIException, context: dict[str, Any]) -> Response:

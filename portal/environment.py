@@ -140,6 +140,9 @@ def url(name: str, default: str, schemes: tuple[str, ...], *, shown: str = "") -
         )
     if value and not _has_place(value):
         raise Problem(f"{name} has no host, or a port that is no number.", hint=_HIDDEN)
+    if value and "http" not in schemes and "@" in "".join(urlsplit(value)[2:]):
+        # Of a password with a / in it the rest; what is wrong with that would be told with it.
+        raise Problem(f"{name} has an @ behind the host.", hint=_HIDDEN)
     return value
 
 
@@ -162,8 +165,8 @@ def store(name: str, default: str) -> str:
     number = parts.path.strip("/")
     if parts.scheme != "unix" and number and not number.isdecimal():
         raise Problem(
-            f"{name} has {number!r} behind the host.",
-            hint="What stands there is the number of a database, such as redis://host:6379/0.",
+            f"{name} has something else than the number of a database behind the host.",
+            hint=f"Such a number is the 0 of redis://host:6379/0. {_HIDDEN}",
         )
     return value
 
@@ -237,9 +240,10 @@ def _refuse_strange(options: dict[str, str]) -> None:
 
     try:
         make_conninfo("", **options)
-    except ProgrammingError as error:
+    except (ProgrammingError, TypeError) as error:  # the second of a name that psycopg takes
+        said = " ".join(str(error).split())
         raise Problem(
-            f"MAYFLY_DATABASE_URL has something behind the ? that does not fit ({error}).",
+            f"MAYFLY_DATABASE_URL has something behind the ? that does not fit ({said}).",
             hint="There are options of libpq, such as sslmode=require.",
         ) from None
 

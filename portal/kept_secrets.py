@@ -21,6 +21,10 @@ _BYTES = 32
 PARTIALS = "partials"
 
 
+class KeyGone(FileNotFoundError):
+    """A key is not in the key folder, and nothing but people can put it back."""
+
+
 def kept_secret(name: str) -> bytes:
     """32 random bytes in a file of the key folder, for us alone. The demo makes what is not there.
 
@@ -30,7 +34,7 @@ def kept_secret(name: str) -> bytes:
     path = _path(name)
     if not settings.DEMO and not path.exists():
         refuse_empty_folder()
-        raise FileNotFoundError(f"The key folder {path.parent} has no {name}: put it back.")
+        raise KeyGone(f"The key folder {path.parent} has no {name}: put it back.")
     return made_secret(name)
 
 
@@ -148,7 +152,7 @@ def refuse_empty_folder() -> None:
     not mounted just now: a key made in its place would be lost, or trust nothing of the others."""
     folder = Path(settings.KEYS_DIR)
     if not settings.DEMO and not (folder / PARTIALS).is_dir():
-        raise FileNotFoundError(f"The key folder {folder} is empty: is it mounted?")
+        raise KeyGone(f"The key folder {folder} is empty: is it mounted?")
 
 
 def _make(path: Path) -> None:

@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "portal.accounts.middleware.OwnPasswordFirst",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "portal.pages.errors.WhenAKeyIsGone",
 ]
 TEMPLATES = [
     {

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 from django.views.decorators.debug import sensitive_variables
@@ -83,7 +84,6 @@ class WithPassword(forms.Form):
         label="Your password",
         strip=False,
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
-        help_text="The one you sign in with.",
     )
 
     def __init__(
@@ -91,6 +91,11 @@ class WithPassword(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self._asked, self._clock, self._now = asked, clock, now
+        self.fields["password"].help_text = (
+            "The demo’s people have their username as password."
+            if settings.DEMO
+            else "The one you sign in with."
+        )
 
     def clean_password(self) -> str:
         password = self.cleaned_data["password"]

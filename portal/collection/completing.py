@@ -88,6 +88,7 @@ def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
     while True:
         with suppress(*_TROUBLE), _beating(run):
             if (takers := find_takers(run, windows)) is not None:
+                _note_recovery(run)
                 return takers
         if run.is_draining():
             deadline = deadline or time.monotonic() + settings.DRAIN_SECONDS
@@ -175,6 +176,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
             if refusals >= MOST_REFUSALS:
                 raise
         else:
+            _note_recovery(run)
             return
         state = _state(run)
         if state == goal:
@@ -199,6 +201,7 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
         try:
             with _beating(run):
                 if done():
+                    _note_recovery(run)
                     return
         except _TROUBLE as error:
             log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
@@ -208,6 +211,13 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
 
 def _beating(run: Run) -> AbstractContextManager[None]:
     return beating(run.row.pk, seconds=run.patience)
+
+
+def _note_recovery(run: Run) -> None:
+    """After a step that was done: one that had to wait takes nothing from the next one's patience,
+    once the database can be read again."""
+    if run.waits_since is not None and _state(run) is not None:
+        run.waits_since = None
 
 
 def _pause(run: Run) -> None:

@@ -22,10 +22,18 @@ QUEUE_LASTS = 86_400
 # A missing sign of life is looked for again after this part of the lapse: a Valkey that came back
 # empty has forgotten it, and the session says it anew within a second.
 SECOND_LOOK = 0.3
+# Beats that may be missed before what was said at the last one is forgotten, and machine seconds
+# at least.
+_BEATS, _LEAST_SECONDS = 4, 30.0
 
 
 def key(session: str, what: str) -> str:
     return f"mayfly:session:{session}:{what}"
+
+
+def lasting_ms() -> int:
+    """For how long holds what is said anew at every beat."""
+    return int(1000 * max(_LEAST_SECONDS, _BEATS * settings.HEARTBEAT_SECONDS))
 
 
 def claim(session: str, owner: str) -> bool:

@@ -124,7 +124,7 @@ def _tell(decided: Plan, seen: dict[int, _Seen], *, slots: int, taken: int) -> N
     for revision in found.waiting:
         if revision not in before:
             log.warning("No slot is free for %s: its devices are told to come back.", revision)
-    queue_client().set(FINDINGS, msgspec.json.encode(found), ex=30)
+    queue_client().set(FINDINGS, msgspec.json.encode(found), px=live.lasting_ms())
 
 
 def _workers() -> int:

@@ -24,14 +24,10 @@ from portal.tasks.models import Population, Revision, TaskWindow
 from portal.tasks.signing import approval_for, is_trusted
 from portal.valkey import queue_client
 
-# Beats that may be missed before front ends know of nothing any more, and machine seconds at least.
-_BEATS, _LEAST_SECONDS = 4, 30.0
-
 
 def publish_snapshot(*, clock: Clock) -> None:
     found = json.dumps(snapshot(clock=clock))
-    lasts_seconds = max(_LEAST_SECONDS, _BEATS * settings.HEARTBEAT_SECONDS)
-    queue_client().set(live.SNAPSHOT, found, px=int(1000 * lasts_seconds))
+    queue_client().set(live.SNAPSHOT, found, px=live.lasting_ms())
 
 
 def snapshot(*, clock: Clock) -> dict[str, Any]:

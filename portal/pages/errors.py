@@ -3,13 +3,19 @@
 Programs that asked the API get the API's error shape instead.
 """
 
+import logging
+
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.deprecation import MiddlewareMixin
 
 from portal import tracing
+from portal.kept_secrets import KeyGone
 from portal.pages.context import for_guests, theme
+
+log = logging.getLogger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -39,6 +45,20 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return _json(500, "server_error", "Something went wrong on the server.", "See /health.")
     shown = {**for_guests(), "theme": theme(request), "request_id": tracing.current().request}
     return HttpResponse(render_to_string("500.html", shown), status=500)
+
+
+class WhenAKeyIsGone(MiddlewareMixin):
+    """Nothing is wrong with the program or the request: somebody has to put the key back."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, KeyGone):
+            return None
+        log.error("%s", error)
+        if _from_program(request):
+            message = "A key of this system is missing."
+            return _json(503, "key_gone", message, "Operators see which one on /overview.")
+        shown = {**for_guests(), "theme": theme(request)}
+        return HttpResponse(render_to_string("503_key.html", shown), status=503)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -42,7 +42,7 @@ from portal.problems import Conflict
 from portal.releases import attempts, telling
 from portal.releases.failpoints import passed
 from portal.releases.models import Release
-from portal.releases.signing import card_text, sign_card
+from portal.releases.signing import card_text, release_key, sign_card
 from portal.streams.selectors import installed_catalog
 from portal.tasks.models import Revision, TaskWindow
 from portal.tasks.selectors import is_paid_for
@@ -64,8 +64,9 @@ def release_window(*, window: TaskWindow, clock: Clock, worker: str = "") -> Non
     if not is_trusted(revision):
         hold_back(window=window, clock=clock)
         return
-    # Before the window is closed: what cannot be computed is not gathered.
+    # Before the window is closed: what cannot be computed, or signed, is not gathered.
     recipe = recipe_of(revision)
+    release_key()
     with gather(window=window, clock=clock, worker=worker) as gathered:
         passed("gathered")
         if gathered.config != recipe.config:

@@ -82,8 +82,7 @@ async def run(banner: str) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    if settings.CLOCK == "simulated":
-        simulated_clock().alive()
+    _mark_clock()
     say("mayfly", "stopped")
 
 
@@ -125,12 +124,17 @@ def _missing_parts() -> list[str]:
 
 
 async def _keep_clock_alive() -> None:
+    while settings.CLOCK == "simulated":
+        _mark_clock()
+        await asyncio.sleep(1)
+
+
+def _mark_clock() -> None:
     """A disk that takes nothing for a while takes the next mark: without any, a crash hours later
     would set the time back to the last one."""
-    while settings.CLOCK == "simulated":
+    if settings.CLOCK == "simulated":
         with contextlib.suppress(OSError):
             simulated_clock().alive()
-        await asyncio.sleep(1)
 
 
 async def _keep_socket(family: list[Child]) -> None:

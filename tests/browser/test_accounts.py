@@ -60,6 +60,24 @@ def test_a_token_is_shown_once_works_and_ends(page: Page, site: Site) -> None:
     program.close()
 
 
+def test_who_lets_others_in_types_their_own_password(page: Page, site: Site) -> None:
+    _person_with_password(site, "latecomer")
+    sign_in(page, "operator")
+    page.goto("/people")
+    page.get_by_role("link", name="latecomer").click()
+    card = page.get_by_role("region", name="Forgot the password?")
+    card.get_by_label("Your password").fill("not mine")
+    card.get_by_role("button", name="New starting password").click()
+    expect(card.get_by_label("Your password")).to_have_accessible_description(
+        re.compile("This is not your password.")
+    )
+    axe_clean(page)
+    card.get_by_label("Your password").fill("operator")
+    card.get_by_role("button", name="New starting password").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Starting password of latecomer")
+    axe_clean(page)
+
+
 def test_the_api_can_be_tried(page: Page) -> None:
     sign_in(page, "operator")
     page.goto("/api#people-list")

@@ -24,21 +24,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, lost: bool, **options: Any) -> None:
         if not lost:
-            _refuse_second_folder()
+            _refuse_others()
         KeyFolder(settings.KEYS_DIR / PARTIALS)
         for name in KEYS:
             made_secret(name)
         self.stdout.write(f"The keys are in {settings.KEYS_DIR}.")
 
 
-def _refuse_second_folder() -> None:
-    """A machine whose key folder is not mounted would trust nothing that the others trust."""
-    is_new = not (settings.KEYS_DIR / KEYS[0]).exists()
-    if is_new and _has_approvals():
+def _refuse_others() -> None:
+    """A machine whose key folder is not mounted would trust nothing that the others trust; nor
+    would any, with another key in the place of one that is gone."""
+    gone = [name for name in KEYS if not (settings.KEYS_DIR / name).exists()]
+    if gone and _has_approvals():
         raise Problem(
-            f"Tasks were approved here with keys that are not in {settings.KEYS_DIR}.",
-            hint="Mount the key folder of this installation. If it is lost for good, say so "
-            "with --lost: no task runs on before it is approved again.",
+            f"Tasks were approved here with keys of which {settings.KEYS_DIR} has no {gone[0]}.",
+            hint="Mount the key folder of this installation, or put the key back. If it is lost "
+            "for good, say so with --lost: /docs/operations tells what that costs.",
         )
 
 

@@ -12,7 +12,7 @@ from portal.collection import jobs
 from portal.collection.keys import device_keys
 from portal.collection.live import SNAPSHOT
 from portal.collection.models import ActiveDevices, Hold, Session
-from portal.collection.placing import bury
+from portal.collection.placing import FINDINGS, bury, place_sessions
 from portal.collection.said import said
 from portal.collection.snapshot import publish_snapshot, snapshot
 from portal.tasks import services
@@ -159,4 +159,6 @@ def test_it_outlives_some_beats(collecting, settings, beat, lasts):
     """Else devices would be told between two of them that nothing is known."""
     settings.HEARTBEAT_SECONDS = beat
     publish_snapshot(clock=collecting.clock)
-    assert lasts - 10 < queue_client().ttl(SNAPSHOT) <= lasts
+    place_sessions(clock=collecting.clock)
+    for said_there in (SNAPSHOT, FINDINGS):
+        assert lasts - 10 < queue_client().ttl(said_there) <= lasts

@@ -8,7 +8,6 @@ from django.db import connection
 
 from portal.collection import beating as beating_module
 from portal.collection import completing, live, placing
-from portal.collection.beating import beating
 from portal.collection.live import key
 from portal.collection.models import Session
 from portal.collection.run import Run
@@ -64,7 +63,8 @@ def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
     completing._settle(run, Session.State.COMPLETING, wait_until_it_is_said_again)
     completing._until(run, wait_until_it_is_said_again)
     assert len(waited) == 4
-    with beating(run.row.pk, seconds=0.0):
+    run.waits_since = time.monotonic() - 1000
+    with completing._beating(run):
         queue_client().delete(key(run.row.pk, "alive"))
         over = [one for one in threading.enumerate() if one.name == "beating"]
         eventually(lambda: not any(one.is_alive() for one in over))
@@ -90,6 +90,26 @@ def test_a_session_that_ends_waits_for_the_database_no_longer_than_others(collec
     monkeypatch.setattr(beating_module, "PATIENCE", 4)
     assert lives_on()
     assert run.waits_since is None
+
+
+def test_a_wait_that_has_ended_takes_no_patience_from_the_next_step(collecting, monkeypatch):
+    run = collecting.by_hand([FIRST], MIN)
+    steps = [
+        lambda: completing._await_takers(run, []),
+        lambda: completing._settle(run, Session.State.COMPLETING, lambda: None),
+        lambda: completing._until(run, lambda: True),
+    ]
+    monkeypatch.setattr(completing, "find_takers", lambda *_: ())
+    for step in steps:
+        run.waits_since = time.monotonic() - 1000
+        step()
+        assert run.waits_since is None
+    # What needs no database is done while that is away, and the wait goes on.
+    connection.cursor().execute("ALTER TABLE collection_session RENAME TO away")
+    run.waits_since = began = time.monotonic() - 1000
+    completing._until(run, lambda: True)
+    assert run.waits_since == began
+    connection.cursor().execute("ALTER TABLE away RENAME TO collection_session")
 
 
 def silent_while_nobody_looked(collecting):

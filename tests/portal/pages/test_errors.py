@@ -1,7 +1,10 @@
 """Pages for when something is wrong say what happened, and where to go."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.test import Client, RequestFactory
 
@@ -75,3 +78,21 @@ def test_programs_get_the_error_shape(db: None, client: Client) -> None:
     assert set(error) == {"code", "message", "hint", "fields", "request_id"}
     forbidden = errors.permission_denied(RequestFactory().get("/api/v1/x"), PermissionDenied("No."))
     assert b'"message": "No."' in forbidden.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/releases/key.pem", "<h1>A key of this system is missing</h1>"),
+        ("/api/v1/release-key", '"message": "A key of this system is missing."'),
+    ],
+)
+def test_a_key_that_is_gone_is_no_mistake_of_the_program(
+    client: Client, settings: Any, tmp_path: Path, address: str, words: str
+) -> None:
+    settings.DEMO, settings.KEYS_DIR = False, tmp_path
+    answer = client.get(address)
+    assert answer.status_code == 503
+    assert words in answer.content.decode()
+    assert str(tmp_path) not in answer.content.decode()

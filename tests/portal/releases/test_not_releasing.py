@@ -4,10 +4,12 @@ import pytest
 from django.db import connection, transaction
 
 from portal.audit.models import Entry
+from portal.collection.keys import partial_keys
+from portal.collection.models import Session
 from portal.ledger.models import Charge, Week
 from portal.ledger.services import spend
 from portal.notifications.models import Notification
-from portal.releases import failpoints, running
+from portal.releases import attempts, failpoints, running
 from portal.releases.models import Release
 from portal.tasks.models import TaskWindow
 
@@ -29,6 +31,21 @@ def test_an_untrusted_window_is_held_back_and_told_of_once(collecting, keys):
     assert Notification.objects.filter(event__kind="taskwindow.held_back").count() == 1
     # The key was only mislaid.
     (keys / "approval-key").write_bytes(kept)
+    running.release_due_windows(clock=collecting.clock)
+    assert Release.objects.get().window.window == FIRST
+
+
+def test_a_window_that_could_not_be_signed_is_not_closed(collecting, settings, caplog):
+    """Small sums would be given away, to an attempt that cannot use them."""
+    collecting.go_to(DUE)
+    partial_keys()  # the folder is there
+    settings.DEMO = False
+    running.release_due_windows(clock=collecting.clock)
+    assert collecting.window(FIRST).state == "grace"
+    assert not Session.objects.filter(collects__isnull=False).exists()
+    assert "has no release-key" in caplog.text
+    settings.DEMO = True  # which makes it
+    attempts.forget(window=collecting.window(FIRST))
     running.release_due_windows(clock=collecting.clock)
     assert Release.objects.get().window.window == FIRST
 

@@ -15,6 +15,7 @@ def test_the_clock_is_marked_again_after_a_disk_that_took_nothing(
     settings.CLOCK, settings.CLOCK_FILE = "simulated", tmp_path / "clock.json"
     mark = tmp_path / "clock.alive"
     mark.mkdir()
+    system._mark_clock()
 
     async def story() -> None:
         marking = asyncio.create_task(system._keep_clock_alive())

@@ -5,10 +5,12 @@ import json
 import threading
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from aggregation.errors import Problem
 from aggregation.protocol.approval import is_signed
+from portal.supervisor.preflight import KEYS
 from portal.tasks import signing
 
 
@@ -107,3 +109,19 @@ def _sign_anew(revision, approver, document, content):
         _sign_anew(revision, approver, "server_config", config)
     approval = signing.approval_for(revision, approver=approver, approved_at=revision.approved_at)
     revision.key_id, revision.signature = signing.sign_approval(approval)
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_key_that_others_were_made_with_is_replaced_only_where_it_is_lost(
+    keys, submitted, approve, name
+):
+    call_command("make_keys", verbosity=0)
+    approve(submitted())
+    call_command("make_keys", verbosity=0)
+    kept = (keys / name).read_bytes()
+    (keys / name).unlink()
+    with pytest.raises(Problem, match=f"has no {name}"):
+        call_command("make_keys", verbosity=0)
+    assert not (keys / name).exists()
+    call_command("make_keys", lost=True, verbosity=0)
+    assert (keys / name).read_bytes() != kept

@@ -105,7 +105,9 @@ def test_a_slider_says_where_it_stands(client: Client, released: list[Release]) 
     assert re.search(r'<output for="occupancy"[^>]*>1\.6 persons</output>', page)
 
 
-def test_a_slider_that_nobody_moved_changes_nothing(client: Client, released: list[Release]) -> None:
+def test_a_slider_that_nobody_moved_changes_nothing(
+    client: Client, released: list[Release]
+) -> None:
     """A form sends both, and the average country's cars are no other country's."""
     standing = Cars.of("*", factor_table())
     alone = words(client.get("/emissions?electric=10"))
