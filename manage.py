@@ -22,6 +22,8 @@ def main() -> int:
         return _missing(missing)
     except PermissionError as refused:
         return _refused(refused)
+    except FileNotFoundError as gone:
+        return _gone(gone)
     return 0
 
 
@@ -43,6 +45,15 @@ def _refused(refused: PermissionError) -> int:
         "Give it to this user (chown), or name another data folder with MAYFLY_DATA.",
         file=sys.stderr,
     )
+    return 2
+
+
+def _gone(gone: FileNotFoundError) -> int:
+    from portal.kept_secrets import KeyGone
+
+    if not isinstance(gone, KeyGone):
+        raise gone
+    print(f"mayfly: {gone}", file=sys.stderr)  # noqa: T201
     return 2
 
 

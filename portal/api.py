@@ -20,7 +20,7 @@ from rest_framework.views import APIView, set_rollback
 
 from aggregation.errors import Problem
 from portal import tracing
-from portal.kept_secrets import KeyGone
+from portal.kept_secrets import KeyDamaged, KeyGone
 from portal.problems import AllBusy, Conflict, TooOften
 
 log = logging.getLogger(__name__)
@@ -95,21 +95,26 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response | None
     """The API's exception handler: DRF calls it with whatever a view raised."""
     set_rollback()
     match error:
+        case KeyGone() | KeyDamaged():
+            return None  # it is told of where it is told to pages, too
         case Http404():
             return _api_exception(exceptions.NotFound(), context)
         case PermissionDenied():
             return _api_exception(exceptions.PermissionDenied(*error.args), context)
         case exceptions.APIException():
             return _api_exception(error, context)
-        case TooOften() | AllBusy():
-            response = _answer(error.status, error.code, error.message, error.hint)
-            response["Retry-After"] = str(error.wait_seconds)
-            return response
         case Problem():
-            code, status = ("conflict", 409) if isinstance(error, Conflict) else ("problem", 400)
-            return _answer(status, code, error.message, error.hint)
-    # A key that is gone is told of where it is told to pages, too.
-    return None if isinstance(error, KeyGone) else _unexpected(error, context)
+            return _problem(error)
+    return _unexpected(error, context)
+
+
+def _problem(error: Problem) -> Response:
+    if isinstance(error, TooOften | AllBusy):
+        response = _answer(error.status, error.code, error.message, error.hint)
+        response["Retry-After"] = str(error.wait_seconds)
+        return response
+    code, status = ("conflict", 409) if isinstance(error, Conflict) else ("problem", 400)
+    return _answer(status, code, error.message, error.hint)
 
 
 def _api_exception(error: exceptions.APIException, context: dict[str, Any]) -> Response:

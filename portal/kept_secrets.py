@@ -25,17 +25,24 @@ class KeyGone(FileNotFoundError):
     """A key is not in the key folder, and nothing but people can put it back."""
 
 
+class KeyDamaged(Problem):
+    """The same of one that is no key any more."""
+
+
 def kept_secret(name: str) -> bytes:
     """32 random bytes in a file of the key folder, for us alone. The demo makes what is not there.
 
     In production a key that is gone stays gone until somebody puts it back, or says that it is
     lost: with another in its place devices would refuse everything, and nobody would see why.
     """
+    if settings.DEMO:
+        return made_secret(name)
     path = _path(name)
-    if not settings.DEMO and not path.exists():
+    try:
+        return _whole(path)
+    except FileNotFoundError:
         refuse_empty_folder()
-        raise KeyGone(f"The key folder {path.parent} has no {name}: put it back.")
-    return made_secret(name)
+        raise KeyGone(f"The key folder {path.parent} has no {name}: put it back.") from None
 
 
 def made_secret(name: str) -> bytes:
@@ -117,7 +124,7 @@ def _public(secret: bytes) -> Ed25519PublicKey:
 def _whole(path: Path) -> bytes:
     found = path.read_bytes()
     if len(found) != _BYTES:
-        raise Problem(
+        raise KeyDamaged(
             f"The key file {path.name} is damaged: it has {len(found)} bytes instead of 32.",
             hint="Restore it from where you keep keys; nothing can be approved or sent without it.",
         )

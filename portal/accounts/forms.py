@@ -68,14 +68,6 @@ class PasswordForm(PasswordChangeForm):
         return cleaned
 
 
-class ProfileForm(forms.ModelForm):
-    class Meta:
-        model = Person
-        fields = ["full_name", "email", "wants_email"]
-        labels = {"email": "E-mail address", "wants_email": "Send me notifications by e-mail"}
-        help_texts = {"full_name": "How others see you; your username where it is empty."}
-
-
 class WithPassword(forms.Form):
     """Asks who is signed in for their password: a stolen session ends within hours, and what was
     made with it would not."""
@@ -100,6 +92,32 @@ class WithPassword(forms.Form):
     def clean_password(self) -> str:
         password = self.cleaned_data["password"]
         return _own(self._asked, password, clock=self._clock, now=self._now)
+
+
+class ProfileForm(WithPassword, forms.ModelForm):
+    field_order = ["full_name", "email", "wants_email", "password"]
+
+    class Meta:
+        model = Person
+        fields = ["full_name", "email", "wants_email"]
+        labels = {"email": "E-mail address", "wants_email": "Send me notifications by e-mail"}
+        help_texts = {"full_name": "How others see you; your username where it is empty."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].required = False
+        self.fields["password"].help_text = "Needed for another e-mail address."
+
+    def clean_password(self) -> str:
+        """What is mailed to somebody tells of tasks, and warns of what is done to their account."""
+        if "email" not in self.changed_data:
+            return ""
+        if not self.cleaned_data["password"]:
+            raise ValidationError("Another e-mail address needs your password.", code="required")
+        return super().clean_password()
+
+    def changed(self) -> list[str]:
+        return [name for name in self.changed_data if name != "password"]
 
 
 class RolesForm(forms.Form):

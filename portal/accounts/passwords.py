@@ -11,6 +11,7 @@ from aggregation.errors import Problem
 from portal.accounts.models import LoginFailure, Person
 from portal.accounts.sign_in import admit, forgive
 from portal.audit.services import Change, record
+from portal.problems import Conflict
 
 
 @sensitive_variables("password")
@@ -31,6 +32,19 @@ def require_password(
         record_refusal(held, "wrong password", clock=clock)
         raise Problem("This is not your password.", hint="Type the one you sign in with.")
     forgive(attempt)
+
+
+def refuse_late(person: Person) -> None:
+    """In a request that began before the password changed or the account ended, nothing is done
+    that a good password was given for: no token is made, nobody is let in, nothing is approved, and
+    no other password takes its place.
+
+    They wait here for each other, and who comes second sees what the first one did. Nobody else
+    waits (`no_key`): others may name this person meanwhile.
+    """
+    held = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
+    if held.password != person.password or not held.is_active:
+        raise Conflict("Your password was changed just now.", hint="Sign in again.")
 
 
 def record_refusal(subject: Person | LoginFailure, reason: str, *, clock: Clock) -> None:

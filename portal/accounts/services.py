@@ -10,7 +10,8 @@ from django.db import transaction
 from aggregation.clock import Clock
 from aggregation.errors import Problem
 from portal.accounts.models import Grant, Person, Role
-from portal.accounts.tokens import refuse_late, revoke_tokens_of
+from portal.accounts.passwords import refuse_late
+from portal.accounts.tokens import revoke_tokens_of
 from portal.audit.services import Change, record
 from portal.problems import Conflict
 
@@ -37,7 +38,7 @@ def add_person(
     email: str = "",
 ) -> StartingPassword:
     """Add someone with a random starting password. Without an actor, a command did it."""
-    _lock_operators()  # as everywhere, before the log is locked
+    _refuse_late_operator(actor)
     password = _random_password()
     person = Person(full_name=full_name, email=email, must_change_password=True)
     person.username = Person.normalize_username(username)
@@ -63,7 +64,7 @@ def change_roles(
     `seen` are those that the actor has seen: on an older page a role that another operator has
     withdrawn since is still ticked, and would be granted again.
     """
-    _lock_operators()
+    _refuse_late_operator(actor)
     held = {Role(role) for role in person.grants.values_list("role", flat=True)}
     if seen is not None and held != set(seen):
         raise Conflict(
@@ -119,6 +120,7 @@ def give_starting_password(*, person: Person, actor: Person, clock: Clock) -> St
     end, and the next sign-in asks for a new one. The audit log says who did it."""
     if person.pk == actor.pk:
         raise Problem("You know your password.", hint="Change it under My account.")
+    _refuse_late_operator(actor)
     password = _random_password()
     person.set_password(password)
     person.must_change_password = True
@@ -164,6 +166,18 @@ def _check(person: Person) -> None:
         name, sentences = next(iter(error.message_dict.items()))
         message = f"{getattr(person, name, '')!r} does not do as {name.replace('_', ' ')}."
         raise Problem(message, hint=sentences[0]) from None
+
+
+def _refuse_late_operator(actor: Person | None) -> None:
+    """Who was an operator when their request began may have been deactivated since, or have lost
+    the role. Called first: all operators are locked before anybody else is, and before the log."""
+    _lock_operators()
+    if actor is None:
+        return
+    refuse_late(actor)
+    actor.forget_roles()
+    if not actor.has_role(Role.OPERATOR):
+        raise Conflict("You are no operator any more.", hint="Another operator can do it.")
 
 
 def _lock_operators() -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from aggregation.clock import Clock
 from aggregation.errors import Problem
 from portal.accounts.models import ApiToken, Person, Scope
+from portal.accounts.passwords import refuse_late
 from portal.audit.services import Change, move, record
 from portal.problems import Conflict
 
@@ -76,18 +77,6 @@ def revoke_tokens_of(person: Person, *, actor: Person, clock: Clock) -> bool:
         for token in list(active.select_for_update())
     ]
     return any(ended)
-
-
-def refuse_late(person: Person) -> None:
-    """In a request that began before the password changed or the account ended, nothing is done
-    that a good password was given for: no token is made, and no other password takes its place.
-
-    They wait here for each other, and who comes second sees what the first one did. Nobody else
-    waits (`no_key`): others may name this person meanwhile.
-    """
-    held = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
-    if held.password != person.password or not held.is_active:
-        raise Conflict("Your password was changed just now.", hint="Sign in again.")
 
 
 def token_with_secret(secret: str) -> ApiToken | None:

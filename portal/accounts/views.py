@@ -63,12 +63,16 @@ def switch_role(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
+@sensitive_post_parameters("password")
 def account(request: PersonRequest) -> HttpResponse:
     # A copy: the frame around the page shows who one is, not what was typed.
     person = Person.objects.get(pk=request.user.pk)
-    form = ProfileForm(posted(request), instance=person)
+    clock = civil_clock()
+    form = ProfileForm(
+        request.user, posted(request), instance=person, clock=clock, now=datetime.now(UTC)
+    )
     if form.is_valid():
-        change_profile(person=person, changed=form.changed_data, clock=civil_clock())
+        change_profile(person=person, changed=form.changed(), clock=clock)
         messages.success(request, "Your profile is saved.")
         return redirect("account")
     return render(request, "accounts/account.html", {"section": "account", "form": form})

@@ -91,16 +91,16 @@ def deactivate(request: PersonRequest, person_id: int) -> HttpResponse:
     return redirect("person", person_id)
 
 
-@require_POST
 @role_required(Role.OPERATOR)
+@require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 @sensitive_post_parameters("password")
 def reactivate(request: PersonRequest, person_id: int) -> HttpResponse:
     return _let_in(request, person_id, services.reactivate_person)
 
 
-@require_POST
 @role_required(Role.OPERATOR)
+@require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 @sensitive_post_parameters("password")
 def reset_password(request: PersonRequest, person_id: int) -> HttpResponse:
@@ -111,6 +111,8 @@ def _let_in(
     request: PersonRequest, person_id: int, service: Callable[..., services.StartingPassword]
 ) -> HttpResponse:
     found = get_object_or_404(Person, pk=person_id)
+    if request.method != "POST":  # a refused form was loaded again
+        return redirect("person", person_id)
     form = _letting_in_form(request, request.POST)
     if not form.is_valid():
         return _page(request, found, _roles_form(request, found), form)

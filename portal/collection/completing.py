@@ -180,7 +180,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
             return
         state = _state(run)
         if state == goal:
-            run.row.state = goal
+            run.row.state, run.waits_since = goal, None
             return
         if state not in (before, None):
             raise SessionOver(run.row.pk)

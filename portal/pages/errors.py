@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 
 from portal import tracing
-from portal.kept_secrets import KeyGone
+from portal.kept_secrets import KeyDamaged, KeyGone
 from portal.pages.context import for_guests, theme
 
 log = logging.getLogger(__name__)
@@ -51,11 +51,11 @@ class WhenAKeyIsGone(MiddlewareMixin):
     """Nothing is wrong with the program or the request: somebody has to put the key back."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, KeyGone):
+        if not isinstance(error, KeyGone | KeyDamaged):
             return None
         log.error("%s", error)
         if _from_program(request):
-            message = "A key of this system is missing."
+            message = "A key of this system is missing or damaged."
             return _json(503, "key_gone", message, "Operators see which one on /overview.")
         shown = {**for_guests(), "theme": theme(request)}
         return HttpResponse(render_to_string("503_key.html", shown), status=503)

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from aggregation.clock import Clock
 from portal.accounts.models import Person
-from portal.accounts.passwords import require_password
+from portal.accounts.passwords import refuse_late, require_password
 from portal.audit import witness
 from portal.audit.services import move
 from portal.problems import Conflict
@@ -50,6 +50,7 @@ def approve(
     require_password(actor, password, clock=clock, now=datetime.now(UTC))
     with transaction.atomic():
         witness.refuse_behind()
+        refuse_late(actor)
         revision = _still_in_review(revision, seen)
         require_second_person(revision, actor)
         verify_content(revision)

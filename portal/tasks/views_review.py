@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from aggregation.compiler.compile import Compiled, compile_spec
 from aggregation.errors import Problem
@@ -72,10 +72,12 @@ def review_revision(request: PersonRequest, pk: int) -> HttpResponse:
 
 
 @never_cache
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters("password")
 @role_required(Role.REVIEWER)
 def decide(request: PersonRequest, pk: int) -> HttpResponse:
+    if request.method != "POST":  # a refused form was loaded again
+        return redirect("review_revision", pk)
     revision, form = find_revision_by_id(pk), DecisionForm(request.POST)
     decision = request.POST.get("decision", "")
     if not form.is_valid() or decision not in _DECISIONS:

@@ -63,7 +63,8 @@ def test_nothing_that_is_done_in_a_session_makes_it_last_longer(ada, person, way
     if way != "the password":
         client.post("/switch-role", {"role": "analyst"})
     end = Session.objects.get().expire_date
-    assert client.post("/account", {"full_name": "Ada"}).status_code == 302
+    profile = {"email": "new@example.org", "password": PASSWORD}
+    assert client.post("/account", profile).status_code == 302
     assert Session.objects.get().expire_date == end
     new = "quite another horse battery"
     form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}

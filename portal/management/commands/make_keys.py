@@ -1,5 +1,6 @@
 """Make the keys of a new installation, once, in the folder that all its machines share."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
@@ -19,27 +20,29 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--lost", action="store_true", help="the keys of this installation are lost for good"
-        )
+            "--lost", nargs="+", choices=KEYS, default=(), metavar="KEY",
+            help=f"these keys of this installation are lost for good: {', '.join(KEYS)}",
+        )  # fmt: skip
 
-    def handle(self, *args: Any, lost: bool, **options: Any) -> None:
-        if not lost:
-            _refuse_others()
+    def handle(self, *args: Any, lost: Collection[str], **options: Any) -> None:
+        gone = [name for name in KEYS if not (settings.KEYS_DIR / name).exists()]
+        _refuse_others([name for name in gone if name not in lost])
         KeyFolder(settings.KEYS_DIR / PARTIALS)
-        for name in KEYS:
+        for name in gone:
             made_secret(name)
-        self.stdout.write(f"The keys are in {settings.KEYS_DIR}.")
+        made = f"Made: {', '.join(gone)}." if gone else "All were there."
+        self.stdout.write(f"The keys are in {settings.KEYS_DIR}. {made}")
 
 
-def _refuse_others() -> None:
+def _refuse_others(gone: list[str]) -> None:
     """A machine whose key folder is not mounted would trust nothing that the others trust; nor
     would any, with another key in the place of one that is gone."""
-    gone = [name for name in KEYS if not (settings.KEYS_DIR / name).exists()]
     if gone and _has_approvals():
         raise Problem(
             f"Tasks were approved here with keys of which {settings.KEYS_DIR} has no {gone[0]}.",
             hint="Mount the key folder of this installation, or put the key back. If it is lost "
-            "for good, say so with --lost: /docs/operations tells what that costs.",
+            f"for good, say so with --lost {' '.join(gone)}: /docs/operations tells what that "
+            "costs.",
         )
 
 

@@ -1,7 +1,9 @@
 import pytest
 from django.test import Client
 
+from portal.accounts.sign_in import NAME_LIMIT
 from portal.audit.models import Entry
+from tests.portal.accounts.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
@@ -9,7 +11,7 @@ pytestmark = pytest.mark.django_db
 def test_it_works(person, signed_in):
     ada = person("analyst", username="ada")
     client = signed_in(who=ada)
-    fields = {"full_name": "Ada Lovelace", "email": "ada@example.com"}
+    fields = {"full_name": "Ada Lovelace", "email": "ada@example.com", "password": PASSWORD}
     assert client.post("/account", fields)["Location"] == "/account"
     ada.refresh_from_db()
     assert (ada.full_name, ada.email, ada.wants_email) == ("Ada Lovelace", "ada@example.com", False)
@@ -23,7 +25,7 @@ def test_guests_are_asked_to_sign_in():
 def test_the_log_names_the_fields_and_not_what_is_in_them(person, signed_in):
     ada = person(username="ada")
     fields = {"full_name": "", "email": "new@example.com", "wants_email": "on"}
-    signed_in(who=ada).post("/account", fields)
+    signed_in(who=ada).post("/account", {**fields, "password": PASSWORD})
     entry = Entry.objects.get(action="person.changed")
     assert entry.changes == [{"field": "fields", "from": None, "to": "email"}]
     assert "example" not in str(entry.content())
@@ -46,3 +48,37 @@ def test_it_changes_nothing_else(person, signed_in):
     signed_in(who=ada).post("/account", fields)
     ada.refresh_from_db()
     assert (ada.username, ada.is_active, ada.must_change_password) == ("ada", True, False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [("", "Another e-mail address needs your password."), ("wrong", "This is not your password.")],
+)
+def test_a_stolen_session_is_not_enough_to_have_somebodys_mail(person, signed_in, typed, told):
+    ada = person(username="ada")
+    fields = {"full_name": "Ada", "email": "thief@example.com", "password": typed}
+    answer = signed_in(who=ada).post("/account", fields)
+    assert told in answer.content.decode()
+    before = ada.email
+    ada.refresh_from_db()
+    assert (ada.full_name, ada.email) == ("", before)
+
+
+def test_guesses_there_count_like_failed_sign_ins(person, signed_in):
+    ada = person(username="ada")
+    client = signed_in(who=ada)
+    fields = {"email": "thief@example.com", "password": "guess"}
+    for _ in range(NAME_LIMIT + 1):
+        client.post("/account", fields)
+    page = client.post("/account", {**fields, "password": PASSWORD}).content.decode()
+    assert "too many failed sign-ins" in page
+
+
+def test_all_else_needs_no_password_and_changes_none(person, signed_in):
+    ada = person(username="ada")
+    fields = {"full_name": "Ada", "email": ada.email, "password": "whatever"}
+    assert signed_in(who=ada).post("/account", fields).status_code == 302
+    assert Entry.objects.get().changes[0]["to"] == "full_name, wants_email"
+    before = ada.password
+    ada.refresh_from_db()
+    assert (ada.full_name, ada.password) == ("Ada", before)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.test import Client
 
@@ -49,9 +51,23 @@ def test_what_changes_people_is_for_operators_and_takes_a_post(person, signed_in
     ada = person(username="ada")
     before = ada.password
     assert signed_in("analyst").post(f"/people/{ada.pk}/{action}").status_code == 403
-    assert signed_in("operator").get(f"/people/{ada.pk}/{action}").status_code == 405
     ada.refresh_from_db()
     assert (ada.is_active, ada.password) == (True, before)
+
+
+@pytest.mark.parametrize("action", ["reactivate", "password"])
+def test_a_page_of_a_refused_form_can_be_loaded_again_and_its_other_form_is_its_own(
+    person, operator, action
+):
+    """What is posted there lets somebody in; roles are saved at the person's own address."""
+    ada = person(username="ada")
+    Person.objects.filter(pk=ada.pk).update(is_active=action == "password")
+    address = f"/people/{ada.pk}/{action}"
+    page = operator.post(address, {"password": "wrong"}).content.decode()
+    assert set(re.findall(r'<form class="form" method="post" action="([^"]*)"', page)) == {
+        f"/people/{ada.pk}"
+    }
+    assert operator.get(address)["Location"] == f"/people/{ada.pk}"
 
 
 def test_the_list_shows_everyone(person, operator):

@@ -7,9 +7,17 @@ from django.db import DatabaseError, IntegrityError, transaction
 from aggregation.errors import Problem
 from portal.accounts.models import Grant, Person, Role
 from portal.accounts.selectors import people_with_role
-from portal.accounts.services import add_person, change_roles, deactivate_person
+from portal.accounts.services import (
+    add_person,
+    change_password,
+    change_roles,
+    deactivate_person,
+    give_starting_password,
+    reactivate_person,
+)
 from portal.audit.services import record
 from portal.notifications.services import notify
+from portal.problems import Conflict
 from tests.databases import is_anyone_waiting
 from tests.parts import eventually
 
@@ -100,6 +108,36 @@ def test_two_operators_at_once_cannot_leave_nobody(own_database, clock, way):
         outcomes = sorted(pool.map(leave, range(2)))
     assert outcomes == [False, True]
     assert people_with_role(Role.OPERATOR).count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("meanwhile", ["deactivated", "another password", "no operator"])
+@pytest.mark.parametrize("deed", ["add", "roles", "password", "reactivate"])
+def test_who_is_out_meanwhile_lets_nobody_in(person, clock, meanwhile, deed):
+    """Their request began before that, with a good password."""
+    omar, other = person("operator", username="omar"), person("operator", username="other")
+    ada, gone = person(username="ada"), person(username="gone")
+    deactivate_person(person=gone, actor=other, clock=clock)
+    before = Person.objects.get(pk=omar.pk)
+    if meanwhile == "deactivated":
+        deactivate_person(person=omar, actor=other, clock=clock)
+    elif meanwhile == "another password":
+        change_password(person=omar, password="four quite random words", clock=clock)
+    else:
+        change_roles(person=omar, roles=(), actor=other, clock=clock)
+    by = {"actor": before, "clock": clock}
+    deeds = {
+        "add": lambda: add_person(username="new", roles=[Role.OPERATOR], **by),
+        "roles": lambda: change_roles(person=ada, roles=[Role.OPERATOR], **by),
+        "password": lambda: give_starting_password(person=ada, **by),
+        "reactivate": lambda: reactivate_person(person=gone, **by),
+    }
+    with pytest.raises(Conflict, match=r"just now|no operator any more"):
+        deeds[deed]()
+    assert not Person.objects.filter(username="new").exists()
+    assert not Person.objects.get(pk=ada.pk).roles()
+    assert Person.objects.get(pk=ada.pk).password == ada.password
+    assert not Person.objects.get(pk=gone.pk).is_active
 
 
 @pytest.mark.databases

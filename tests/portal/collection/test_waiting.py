@@ -4,7 +4,7 @@ import threading
 import time
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from portal.collection import beating as beating_module
 from portal.collection import completing, live, placing
@@ -104,6 +104,15 @@ def test_a_wait_that_has_ended_takes_no_patience_from_the_next_step(collecting, 
         run.waits_since = time.monotonic() - 1000
         step()
         assert run.waits_since is None
+    # A commit whose answer was lost.
+    run.waits_since, run.row.state = time.monotonic() - 1000, Session.State.OPEN
+
+    def lose_the_answer() -> None:
+        Session.objects.filter(pk=run.row.pk).update(state=Session.State.COMPLETING)
+        raise OperationalError
+
+    completing._settle(run, Session.State.COMPLETING, lose_the_answer)
+    assert (run.row.state, run.waits_since) == (Session.State.COMPLETING, None)
     # What needs no database is done while that is away, and the wait goes on.
     connection.cursor().execute("ALTER TABLE collection_session RENAME TO away")
     run.waits_since = began = time.monotonic() - 1000

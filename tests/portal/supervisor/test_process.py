@@ -73,7 +73,7 @@ def test_a_key_that_is_gone_is_not_made_anew_by_whoever_asks(keys: Path, db: Non
         with pytest.raises(FileNotFoundError, match=f"has no {name}"):
             kept_secret(name)
     assert [path.name for path in keys.iterdir()] == ["partials"]
-    call_command("make_keys", lost=True, verbosity=0)
+    call_command("make_keys", verbosity=0)
     preflight.check_keys()
 
 

@@ -126,7 +126,12 @@ def test_a_form_from_another_site_is_refused(submitted, rafael):
 
 
 def test_nothing_is_decided_by_a_get(submitted, as_rafael):
-    assert as_rafael.get(f"/review/{submitted().pk}/decide").status_code == 405
+    """Where the page of a refused decision is loaded again."""
+    revision = submitted()
+    fields = {"seen": revision.content_sha256, "decision": "approve", "password": PASSWORD}
+    answer = as_rafael.get(f"/review/{revision.pk}/decide", fields)
+    assert answer["Location"] == f"/review/{revision.pk}"
+    assert Revision.objects.get().state == "in_review"
 
 
 def test_the_page_shows_what_changed(active, revise, as_rafael, ada, clock):
