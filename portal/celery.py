@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 import signal
 import threading
 import warnings
@@ -12,6 +11,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_ready, worker_shutting_down
 from kombu.transport import redis
+
+from aggregation.no_core import leave_no_core
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -51,8 +52,7 @@ def _log_as_the_settings_say(**_: object) -> None:
 
 @worker_init.connect
 def _leave_no_core(**_: object) -> None:
-    """Workers hold keys, updates and sums: should one crash, its memory goes to no file."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    leave_no_core()
 
 
 @worker_init.connect

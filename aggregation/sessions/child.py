@@ -15,7 +15,6 @@ plain bytes. What makes that as safe as opening them in the worker:
 
 from __future__ import annotations
 
-import resource
 import signal
 import sys
 from multiprocessing.connection import Connection
@@ -23,6 +22,7 @@ from typing import NoReturn
 
 import msgspec
 
+from aggregation.no_core import leave_no_core
 from aggregation.protocol.sealing import SealedUpdate, open_with
 
 _order = msgspec.msgpack.Decoder(tuple[bytes, bytes, list[SealedUpdate]])
@@ -36,7 +36,7 @@ def serve(socket: Connection) -> NoReturn:
 
 
 def main(number: str) -> int:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    leave_no_core()
     # Ctrl-C is for the worker to answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -128,6 +128,10 @@ class Session(Withheld):
         return tuple(sorted(self._held))
 
     @property
+    def windows_open(self) -> tuple[Window, ...]:
+        return tuple(self._open)
+
+    @property
     def windows_closed(self) -> tuple[Window, ...]:
         """Held windows that take no more parts: their sums are waited for."""
         return tuple(window for window in self.windows_held if window not in self._open)

@@ -6,8 +6,16 @@ has begun, or another session. A worker that stops is a different matter: its se
 whether anybody is there or not. If then the big windows were stored and the small ones lost, one
 device more or less would decide over all the others of its window. Therefore at a drain **every**
 held window needs somebody to take over, whatever its size, or the session dies as a whole.
+
+The same holds for a window that has closed, whose devices cannot send again: were a large sum
+stored at once while a small one waits for its collector, a process that dies in between would
+lose the one and not the other. So both wait for the collector. But a release that cannot be made
+for long, such as one whose approval does not verify, must not lose everything with the first
+process that stops. So a sum that can be stored waits for ten minutes, as long as a release is
+left alone at most; what a death costs after that has its place in the threat model.
 """
 
+import time
 from collections.abc import Collection
 
 from aggregation.protocol.windows import Window
@@ -19,6 +27,8 @@ from portal.collection.selectors import collector_of
 from portal.tasks.models import TaskWindow
 
 Reason = Session.Reason
+# Machine seconds for which a closed window's sum waits for its collector though it can be stored.
+MOST_WAIT_SECONDS = 600.0
 
 
 def why_end(run: Run) -> Reason:
@@ -40,7 +50,10 @@ def why_end(run: Run) -> Reason:
 
 def is_ready(run: Run, reason: Reason) -> bool:
     """A worker that stops waits for nobody here: its sessions take no more, and look for takers."""
-    return reason == Reason.DRAIN or find_takers(run, run.needs_takers()) is not None
+    if reason == Reason.DRAIN:
+        return True
+    may_leave = reason == Reason.WINDOW_CLOSED or not run.summing.windows_closed
+    return may_leave and find_takers(run, run.needs_takers()) is not None
 
 
 def find_takers(run: Run, windows: Collection[Window]) -> Takers | None:
@@ -59,13 +72,17 @@ def note_reason(run: Run, reason: Reason) -> None:
 
 
 def _is_waited_for(run: Run) -> bool:
-    """A closed window's release has begun, or its sum can be stored without anybody."""
+    """A closed window's release has begun, or is not to be had; its sum can be stored then without
+    anybody."""
     closed = run.summing.windows_closed
     if not closed:
+        run.closed_at = None
         return False
-    if not set(closed) & set(run.summing.windows_small):
+    run.closed_at = run.closed_at or time.monotonic()
+    if any(collector_of(run.windows[window]) for window in closed):
         return True
-    return any(collector_of(run.windows[window]) for window in closed)
+    is_late = time.monotonic() - run.closed_at >= MOST_WAIT_SECONDS
+    return is_late and not set(closed) & set(run.summing.windows_small)
 
 
 def _is_more_coming(run: Run) -> bool:

@@ -38,6 +38,8 @@ class Run:
     meters: Meters = field(default_factory=Meters)
     # Machine time since which a part it needs is away.
     waits_since: float | None = None
+    # Machine time since which it holds a closed window.
+    closed_at: float | None = None
     # Machine time of its last call.
     called_at: float | None = None
 
@@ -86,6 +88,13 @@ class Run:
         still = open_windows(self.clock.now()).filter(pk__in=[w.pk for w in self.windows.values()])
         self.summing.set_open([row.as_window() for row in still])
         self._give_up_empty_windows({row.pk for row in still})
+
+    def close_due(self) -> None:
+        """What is over by the clock takes no more, also while the database cannot be asked: nobody
+        would know that its release has begun, or what became of a part that is sent anew."""
+        now = self.clock.now()
+        still = [w for w in self.summing.windows_open if self.windows[w].due_at > now]
+        self.summing.set_open(still)
 
     def read_holds(self) -> None:
         holds = Hold.objects.filter(session=self.row).select_related("window")

@@ -157,6 +157,7 @@ def look_around(run: Run) -> bool:
         log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
         connection.close()
         run.waits_since = run.waits_since or began
+        run.close_due()
         if run.patience:
             with suppress(redis.RedisError):
                 run.beat()

@@ -15,6 +15,7 @@ from portal.accounts.models import Person
 from portal.accounts.passwords import refuse_late, require_password
 from portal.audit import witness
 from portal.audit.services import move
+from portal.clocks import noted_ahead
 from portal.problems import Conflict
 from portal.tasks import telling
 from portal.tasks.activating import activate
@@ -50,6 +51,7 @@ def approve(
     require_password(actor, password, clock=clock, now=datetime.now(UTC))
     with transaction.atomic():
         witness.refuse_behind()
+        _refuse_early()
         refuse_late(actor)
         revision = _still_in_review(revision, seen)
         require_second_person(revision, actor)
@@ -57,6 +59,19 @@ def approve(
         activate(revision=revision, approver=actor, clock=clock)
         _say(revision, comment, Decision.APPROVED, actor=actor, clock=clock)
     return revision
+
+
+def _refuse_early() -> None:
+    """Only windows that begin after an approval are asked for, and phones take the moment that is
+    signed. A clock that is behind would sign one that is over, and ask about the past."""
+    if latest := noted_ahead(datetime.now(UTC)):
+        written = f"{latest:%d %b %Y, %H:%M:%S}"
+        raise Conflict(
+            f"The clock of this machine is behind: something was written at {written} UTC, which "
+            "has not come here yet.",
+            hint="Ask an operator to set it right: what is approved before could ask about the "
+            "past.",
+        )
 
 
 def ask_for_changes(

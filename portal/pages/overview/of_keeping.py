@@ -1,8 +1,7 @@
 """What has to be kept: room on disks, keys, the audit chain, the time, and messages to people."""
 
-import contextlib
 import shutil
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import redis
@@ -12,8 +11,8 @@ from django.urls import reverse
 from aggregation.errors import Problem
 from portal import heartbeats
 from portal.audit import witness
-from portal.audit.models import Entry
 from portal.audit.selectors import latest_verification
+from portal.clocks import noted_ahead
 from portal.notifications.models import Delivery
 from portal.pages import health
 from portal.pages.overview.finding import Finding, Findings, Seen, Source
@@ -24,8 +23,6 @@ from portal.valkey import queue_client
 # Free on a disk: below the first it is time, below the second releases may fail any moment.
 _FREE_SOON, _FREE_NOW = 0.10, 0.03
 _VALKEY_NEARLY_FULL = 0.8
-# Clocks of machines that are kept by NTP differ by less.
-_APART = timedelta(seconds=30)
 
 
 def full_disks(seen: Seen) -> Findings:
@@ -128,19 +125,15 @@ def audit_chain(seen: Seen) -> Findings:
 
 def clocks(seen: Seen) -> Findings:
     """Time that ran back, here or between machines: windows are opened and closed by it."""
-    newest = Entry.objects.order_by("-seq").values_list("at", flat=True).first()
-    ahead = [newest] if newest else []
-    with contextlib.suppress(redis.RedisError, OSError):
-        ahead += [datetime.fromtimestamp(at, UTC) for at in heartbeats.last_seen().values()]
-    latest = max(ahead, default=seen.now)
-    if latest - seen.now > _APART:
+    if latest := noted_ahead(seen.now):
         yield Finding(
             kind="clock-behind",
             weight="bad",
             title="This machine's clock is behind",
             meaning=f"Something was written at {latest:%d %b %Y, %H:%M:%S} UTC, which has not come "
             "here yet: a clock was set back, or machines do not agree. Windows open and close, and "
-            "partials expire, by this clock. None is released twice, whatever it shows.",
+            "partials expire, by this clock. None is released twice, whatever it shows, and "
+            "nothing is approved here meanwhile.",
             remedy="See that NTP runs on every machine.",
             command="timedatectl status",
         )

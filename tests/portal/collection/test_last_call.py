@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from portal.collection import last_call, live, placing
+from portal.collection import ending, last_call, live, placing
 from portal.collection.models import Session
 from portal.collection.running import look_around
 from portal.valkey import queue_client
@@ -48,10 +48,13 @@ def test_how_long_it_lasts_does_not_depend_on_who_comes(collecting, settings):
     assert look_around(run)
 
 
-def test_it_is_not_waited_for_where_somebody_waits_for_the_session(collecting, settings):
+def test_it_is_not_waited_for_where_somebody_waits_for_the_session(
+    collecting, settings, monkeypatch
+):
     run = calling(collecting, settings, MAX)
     assert last_call.is_over(run, Reason.DRAIN)
     collecting.go_to("2026-11-20T00:00:01")
+    monkeypatch.setattr(ending, "MOST_WAIT_SECONDS", 0)
     assert look_around(run)
     assert Session.objects.get(pk=run.row.pk).reason == Reason.WINDOW_CLOSED
 

@@ -154,6 +154,17 @@ def test_devices_that_reported_are_counted(collecting):
     assert [(row.population.name, row.count) for row in ActiveDevices.objects.all()] == [("all", 7)]
 
 
+def test_nobody_counts_in_it_who_has_just_arrived(collecting, settings):
+    """Anyone is told when to check in next, which it stretches."""
+    settings.QUEUE_LENGTH = 100
+    run, told = collecting.by_hand([FIRST], 0), []
+    run.beat()
+    for count in (24, 1, 24, 26, 30):
+        collecting.send(run.row, [FIRST], count)
+        told.append(snapshot(clock=collecting.clock)["busy"])
+    assert told == [0, 0.25, 0.25, 0.75, 1]
+
+
 @pytest.mark.parametrize(("beat", "lasts"), [(2, 30), (60, 240)])
 def test_it_outlives_some_beats(collecting, settings, beat, lasts):
     """Else devices would be told between two of them that nothing is known."""

@@ -42,6 +42,17 @@ def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
     assert run.waits_since is None
 
 
+def test_a_window_that_is_over_takes_no_more_while_the_database_is_away(collecting):
+    run = collecting.by_hand([FIRST], MIN)
+    connection.cursor().execute("ALTER TABLE collection_hold RENAME TO away")
+    assert not look_around(run)
+    assert [one.id for one in run.summing.windows_open] == [FIRST]
+    collecting.go_to("2026-11-20T00:00:01")
+    assert not look_around(run)
+    assert not run.summing.windows_open
+    connection.cursor().execute("ALTER TABLE away RENAME TO collection_hold")
+
+
 def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
     collecting, settings, monkeypatch
 ):

@@ -197,6 +197,20 @@ def test_a_clock_that_is_behind_what_was_written(person):
     assert Entry.objects.exists()
 
 
+def test_what_this_machine_writes_itself_does_not_hide_it(person, monkeypatch):
+    ada, ahead = person("analyst"), datetime.now(UTC) - timedelta(hours=3)
+    record(action="person.added", subject=ada, clock=CLOCK)
+
+    class Behind(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return ahead
+
+    monkeypatch.setattr("portal.audit.services.datetime", Behind)
+    record(action="sign_in.accepted", subject=ada, clock=CLOCK)
+    assert [one.kind for one in of_keeping.clocks(Seen(ahead, CLOCK))] == ["clock-behind"]
+
+
 def test_a_clock_that_jumped():
     offset = time.time() - time.monotonic()
     heartbeats.note_jump(offset)

@@ -100,6 +100,25 @@ def test_a_changed_draft_is_not_submitted_unseen(drafted, ada, clock):
         services.submit(task=task, version=1, actor=ada, clock=clock)
 
 
+def test_nothing_is_approved_while_this_machine_s_clock_is_behind(
+    submitted, approve, rafael, clock, monkeypatch
+):
+    """Its first window could be one that is over: phones take the moment that is signed."""
+    revision, behind = submitted(), datetime.now(UTC) - timedelta(days=14)
+
+    class Behind(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return behind
+
+    monkeypatch.setattr("portal.tasks.deciding.datetime", Behind)
+    with pytest.raises(Conflict, match="The clock of this machine is behind"):
+        approve(revision)
+    monkeypatch.undo()
+    assert Revision.objects.get().state == "in_review"
+    assert approve(revision).state == "approved"
+
+
 def test_changes_are_asked_for_and_made(submitted, revise, approve, rafael, clock):
     first = submitted()
     ada, seen = first.author, first.content_sha256
