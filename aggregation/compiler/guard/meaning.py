@@ -60,6 +60,23 @@ def mixed_types(select: Select) -> Iterator[Finding]:
             problem = _type_problem(expr)
             if problem:
                 yield Finding(problem, _SAME, at=expr.at)
+    for condition in _conditions(select):
+        if type_of(condition) == "text":
+            hint = "Compare it with a value, such as activity = 'bus'."
+            yield Finding("A condition is text.", hint, at=condition.at)
+
+
+def _conditions(select: Select) -> Iterator[Expr]:
+    """What chooses rows or groups, and what FILTER and CASE choose by."""
+    yield from (join.on for join in select.joins if join.on is not None)
+    yield from (e for e in (select.where, select.having) if e is not None)
+    for top in expressions(select):
+        for expr in walk(top):
+            match expr:
+                case Aggregate(where=where) if where is not None:
+                    yield where
+                case Choose(branches):
+                    yield from (condition for condition, _ in branches)
 
 
 def _type_problem(expr: Expr) -> str | None:  # noqa: PLR0911 - one line per shape
@@ -78,8 +95,6 @@ def _type_problem(expr: Expr) -> str | None:  # noqa: PLR0911 - one line per sha
         } == {"text", "number"}:
             return "This compares text with a number."
         case Choose(branches, default):
-            if _any_text([c for c, _ in branches]):
-                return "A condition is text."
             values = [v for _, v in branches] + ([default] if default else [])
             return "The branches give text and numbers." if _differ(values) else None
         case Call("abs" | "round", arguments) if _any_text(arguments):

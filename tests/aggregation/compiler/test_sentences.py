@@ -11,6 +11,11 @@ from aggregation.release import emissions
 from tests.aggregation.compiler.corpus import BASE, catalog
 
 KEYS = "Keys are columns with a domain, or CASE … THEN 'label' over literals."
+START = "SELECT activity, privacy_time_unit, COUNT(*) AS n"
+GROUP = "GROUP BY activity, privacy_time_unit"
+NO_CONDITION = (
+    "mixed_types: A condition is text. Compare it with a value, such as activity = 'bus'."
+)
 SUMS = "Use SUM, COUNT, AVG, or one of them divided by another; compute the rest in client_sql."
 
 
@@ -70,6 +75,28 @@ def test_a_result_has_a_metric_among_its_columns() -> None:
     found = _said(publish={"columns": ["activity"]})
     said = "publish_columns: publish.columns names keys alone: no number would be shown."
     assert found == [f"{said} Add one of n."]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"{START} FROM trips WHERE activity {GROUP}",
+        f"{START} FROM trips {GROUP} HAVING activity",
+        f"{START} FROM trips {GROUP} HAVING MIN(direction)",
+        f"{START}, COUNT(*) FILTER (WHERE 'bus') AS m FROM trips {GROUP}",
+        f"{START}, SUM(IIF(activity, 1, 0)) AS m FROM trips {GROUP}",
+        f"{START} FROM trips WHERE CASE WHEN activity THEN 1 END {GROUP}",
+    ],
+)
+def test_text_is_no_condition(query: str) -> None:
+    assert _said(client_sql=query) == [NO_CONDITION]
+
+
+def test_text_is_no_condition_of_a_join_or_of_eligibility() -> None:
+    steps = f"{START} FROM trips JOIN (SELECT region AS r, 1 AS one FROM trips) AS x ON r"
+    assert NO_CONDITION in _said(client_sql=f"{steps} {GROUP}")
+    asked = "SELECT windows_waiting >= 2 FROM device_facts WHERE 'yes'"
+    assert _said(eligibility={"sql": asked}) == [NO_CONDITION]
 
 
 def _client(key: str) -> str:
