@@ -26,10 +26,12 @@ from aggregation.compiler.tree import (
     Ref,
     Text,
 )
+from aggregation.compiler.walks import walk
 from aggregation.compiler.wrappers import constant, is_nothing, rounding, unwrapped
 from aggregation.protocol.server_config import Derived
 
 _HINT = "Use SUM, COUNT, AVG, or one of them divided by another; compute the rest in client_sql."
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "<>": "<>"}
 _NO_GUARD = "CASE across devices can only keep a ratio from being divided by 0."
 
 
@@ -135,7 +137,7 @@ def _meaning(value: Expr) -> _Scaled | _Ratio | str:  # noqa: PLR0911 - one line
                 return _times(_meaning(right), left_factor)
             if right_factor is not None:
                 return _times(_meaning(left), right_factor)
-            return "Two sums cannot be multiplied."
+            return _no_product(left, right)
         case Arithmetic("/", left, right):
             divisor = constant(right)
             if divisor is not None:
@@ -151,6 +153,12 @@ def _meaning(value: Expr) -> _Scaled | _Ratio | str:  # noqa: PLR0911 - one line
             return _NO_GUARD
         case _:
             return "This is no sum, count, average or ratio."
+
+
+def _no_product(left: Expr, right: Expr) -> str:
+    if all(any(isinstance(e, Aggregate) for e in walk(side)) for side in (left, right)):
+        return "Two sums cannot be multiplied."
+    return "A sum can only be multiplied by a plain number."
 
 
 def _aggregate_meaning(value: Aggregate) -> _Scaled | _Ratio | str:
@@ -237,7 +245,7 @@ def _guarded(
     if isinstance(meaning, str):
         return meaning
     unequal, beyond = signs
-    match condition:
+    match _zero_last(condition):
         case Compare(sign, tested, zero) if sign in signs and constant(zero) == 0:
             known = _meaning(tested)
         case _:
@@ -247,3 +255,12 @@ def _guarded(
     if isinstance(meaning, _Ratio):
         return meaning if known.aggregate == meaning.denominator else _NO_GUARD
     return meaning if known.aggregate == meaning.aggregate and sign == unequal else _NO_GUARD
+
+
+def _zero_last(condition: Expr) -> Expr:
+    """0 < SUM(n) as SUM(n) > 0."""
+    match condition:
+        case Compare(sign, zero, tested, at) if sign in _MIRRORED and constant(zero) == 0:
+            return Compare(_MIRRORED[sign], tested, zero, at)
+        case _:
+            return condition

@@ -8,7 +8,8 @@ from aggregation.compiler.tree import Aggregate, Arithmetic, Call, Cast, Expr, N
 from aggregation.compiler.walks import children
 
 
-def constant(value: Expr) -> float | None:
+def constant(value: Expr) -> float | None:  # noqa: PLR0911 - one line per shape
+    """The number that a factor comes to; `/` is real division, as it is between sums."""
     match value:
         case Number(text):
             return float(text)
@@ -18,6 +19,9 @@ def constant(value: Expr) -> float | None:
         case Arithmetic("*", left, right):
             one, other = constant(left), constant(right)
             return None if one is None or other is None else one * other
+        case Arithmetic("/", left, right):
+            one, other = constant(left), constant(right)
+            return None if one is None or not other else one / other
         case Cast(inner, to):
             known = constant(inner)
             if known is None or to == "REAL" or not isfinite(known):

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,55 @@ def test_a_factor_is_the_number_that_sqlite_makes_of_it(factor: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("factor", "number"),
+    [
+        ("(1.0/1000)", 1 / 1000),
+        ("(60/1000)", 60 / 1000),
+        ("(-1/3)", -1 / 3),
+        ("(2 * (7/2))", 7.0),
+        ("CAST(7/2 AS INTEGER)", 3.0),
+        ("(1/(1/60))", 1 / (1 / 60)),
+    ],
+)
+def test_a_factor_may_be_divided(factor: str, number: float) -> None:
+    """By real division, before and after what it multiplies; a sum is scaled on the device."""
+    for value in (f"{factor} * SUM(km) / SUM(n)", f"SUM(km) / SUM(n) * {factor}"):
+        derived = _compiled(f"{value} AS x")["server_config"]["derived"]
+        assert derived[0]["factor"] == number
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE trips (activity, privacy_time_unit, distance_km REAL)")
+        connection.execute("INSERT INTO trips VALUES ('bus', '2026-11-09', 3.5)")
+        sql = _compiled(f"SUM(km) * {factor} AS x")["client_task"]["sql"]
+        assert connection.execute(sql).fetchone()[2] == pytest.approx(3.5 * number, rel=1e-14)
+
+
+def test_what_is_divided_by_0_is_no_factor() -> None:
+    said = "A sum can only be multiplied by a plain number."
+    assert _refusals("1/0 * SUM(km) AS x") == _refusals("SUM(km) * (1/(2-2)) AS x") == [said]
+    assert _refusals("SUM(n) * SUM(km) AS x") == ["Two sums cannot be multiplied."]
+
+
+@pytest.mark.parametrize(
+    "guarded",
+    [
+        "CASE WHEN 0 < SUM(n) THEN SUM(km) / SUM(n) END",
+        "CASE WHEN 0 <> SUM(n) THEN SUM(km) / SUM(n) END",
+        "CASE WHEN 0 = SUM(n) THEN NULL ELSE SUM(km) / SUM(n) END",
+        "IIF(0 >= SUM(n), NULL, SUM(km) / SUM(n))",
+    ],
+)
+def test_a_guard_may_begin_with_its_0(guarded: str) -> None:
+    plain = _compiled("SUM(km) / SUM(n) AS x")
+    assert _compiled(f"{guarded} AS x")["server_config"] == plain["server_config"]
+
+
+@pytest.mark.parametrize("condition", ["0 > SUM(n)", "0 <= SUM(n)", "0 = SUM(n)", "0 < -SUM(n)"])
+def test_a_condition_that_keeps_nothing_from_0_is_no_guard(condition: str) -> None:
+    said = "CASE across devices can only keep a ratio from being divided by 0."
+    assert _refusals(f"CASE WHEN {condition} THEN SUM(km) / SUM(n) END AS x") == [said]
+
+
+@pytest.mark.parametrize(
     ("value", "word"),
     [
         ("ROUND(SUM(km), 1)", "ROUND"),
@@ -54,9 +104,18 @@ def test_rounding_across_devices_is_left_out_with_a_word(value: str, word: str) 
     assert said == ([("rounding_ignored", hint)] if word else [])
 
 
-def _compiled(column: str) -> dict[str, object]:
-    asked = f"SELECT activity, privacy_time_unit, {column} FROM device_results GROUP BY 1, 2"
-    document = {**BASE, "client_sql": CLIENT, "server_sql": asked}
-    code, report = compile_text(json.dumps(document), catalog())
+def _compiled(column: str) -> dict[str, Any]:
+    code, report = _report(column)
     assert code == 0, report["diagnostics"]
     return report
+
+
+def _refusals(column: str) -> list[str]:
+    code, report = _report(column)
+    assert code == 1
+    return [d["message"] for d in report["diagnostics"] if d["severity"] == "refusal"]
+
+
+def _report(column: str) -> tuple[int, dict[str, Any]]:
+    asked = f"SELECT activity, privacy_time_unit, {column} FROM device_results GROUP BY 1, 2"
+    return compile_text(json.dumps({**BASE, "client_sql": CLIENT, "server_sql": asked}), catalog())
