@@ -183,6 +183,7 @@ class Binder:
             message = f"The list names {len(columns)} columns of {len(block.fields)}."
             self.refuse("column_list", alias, message, "Name every column once.")
             return block
+        self._judge_list(columns)
         source = Source("s1", block, block.fields, block.at)
         items = tuple(
             Item(folded(c.name), Ref("s1", f, self.statement.at(c)), self.statement.at(c))
@@ -190,6 +191,18 @@ class Binder:
         )
         fields = tuple(self._field(item) for item in items)
         return Select(items, source, (), None, None, None, False, fields, block.at)
+
+    def _judge_list(self, columns: list[exp.Expr]) -> None:
+        """The names that a column list gives, judged as those that AS gives."""
+        seen: set[str] = set()
+        for column in columns:
+            name, at = folded(column.name), self.statement.at(column)
+            if finding := names.output_name(name, at, named=True):
+                self.verdicts.give("output_name", self.statement.part, [finding])
+            if name in seen:
+                message = f"Two columns are called {name[:60]}."
+                self.refuse("column_list", column, message, "Give each its own name.")
+            seen.add(name)
 
     def _join(self, node: exp.Join, scope: Scope, steps: Steps, expressions: Expressions) -> Join:
         left = list(scope.sources)

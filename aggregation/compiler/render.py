@@ -48,8 +48,8 @@ _WORDS: Final = {
     "escape", "except", "exists", "foreign", "from", "full", "glob", "group", "having", "if",
     "in", "index", "inner", "insert", "intersect", "into", "is", "isnull", "join", "left",
     "like", "limit", "match", "natural", "no", "not", "nothing", "notnull", "null", "of",
-    "offset", "on", "or", "order", "outer", "over", "primary", "references", "regexp", "right",
-    "rollback", "select", "set", "table", "then", "to", "transaction", "union", "unique",
+    "offset", "on", "or", "order", "outer", "over", "primary", "references", "regexp", "returning",
+    "right", "rollback", "select", "set", "table", "then", "to", "transaction", "union", "unique",
     "update", "using", "values", "view", "when", "where", "window", "with", "without",
 }  # fmt: skip
 _ATOMS: Final = Ref | Number | Text | Null | Call | Aggregate | Cast | Choose | Single

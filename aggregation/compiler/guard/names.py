@@ -18,6 +18,7 @@ from aggregation.protocol.streams import Column
 _ROW_IDS: Final = {"rowid", "_rowid_", "oid"}
 _IDENTIFIER: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 RESERVED: Final = {"device_results", "device_facts"}
+_TRUTH: Final = {"true", "false"}
 # As many as a hint names of what there is.
 _NAMED: Final = 20
 
@@ -160,6 +161,9 @@ def output_name(name: str, at: int, *, named: bool) -> Finding | None:
     """Columns that leave a query have plain names."""
     if not named:
         return Finding("This column has no name.", "Give it one: … AS name.", at=at)
+    if name in _TRUTH:
+        message = f"{name.upper()} is a value, so it is no name for a column."
+        return Finding(message, "Choose another name.", at=at)
     if _IDENTIFIER.fullmatch(name) and not name.startswith("sqlite_"):
         return None
     message = f"{name[:60]!r} is no name for a column."

@@ -77,6 +77,20 @@ def test_a_result_has_a_metric_among_its_columns() -> None:
     assert found == [f"{said} Add one of n."]
 
 
+@pytest.mark.parametrize("name", ["true", '"false"', "FALSE"])
+def test_no_column_is_called_as_a_truth_value(name: str) -> None:
+    word = name.strip('"').upper()
+    said = f"output_name: {word} is a value, so it is no name for a column. Choose another name."
+    in_client = _client("activity").replace("AS n", f"AS n, SUM(hour_of_day) AS {name}")
+    in_server = _server("activity", f"SUM(n) AS n, COUNT(*) AS {name}")
+    assert _said(client_sql=in_client) == [said]
+    assert _said(server_sql=in_server) == [said]
+    listed = (
+        f"WITH t(activity, privacy_time_unit, {name}) AS (SELECT activity, privacy_time_unit, 1"
+    )
+    assert _said(client_sql=f"{listed} FROM trips) {START} FROM t {GROUP}") == [said]
+
+
 @pytest.mark.parametrize(
     "query",
     [
