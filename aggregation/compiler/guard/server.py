@@ -54,6 +54,11 @@ class ServerQuery:
     def group(self) -> tuple[Expr, ...]:
         return (self.select.group or ()) if self.select else ()
 
+    @property
+    def group_known(self) -> bool:
+        """Whether nothing it groups by was refused, and could have been any column."""
+        return not any(isinstance(term, Opaque) for term in self.group)
+
     def key_columns(self) -> list[tuple[str, Field]]:
         """Grouped columns other than the window: published name, client field."""
         return [
@@ -126,7 +131,7 @@ def cross_device_aggregation(query: ServerQuery) -> Iterator[Finding]:
     measures = query.measures()
     if not measures:
         yield Finding("The server query sums nothing.", hint, at=select.at)
-    for item in measures:
+    for item in measures if query.group_known else ():
         if type_of(item.value) != "unknown" and not _aggregated(item.value):
             message = f"{item.name} is not aggregated across devices."
             yield Finding(message, hint, at=item.at)
@@ -137,10 +142,10 @@ def server_window(query: ServerQuery) -> Iterator[Finding]:
     if query.select is None or query.select.group is None or not query.known:
         return
     windows = [t for t in query.group if _is_window(t)]
-    if not windows:
+    if not windows and query.group_known:
         message = "The server query is not grouped by privacy_time_unit."
         yield Finding(message, "Add privacy_time_unit to GROUP BY.", at=query.select.at)
-    elif given_out(query.select, windows[:1]) is None:
+    elif windows and given_out(query.select, windows[:1]) is None:
         message = "The server query does not give out privacy_time_unit."
         yield Finding(message, "Select privacy_time_unit too.", at=query.select.at)
 
@@ -162,7 +167,8 @@ def server_group_not_selected(query: ServerQuery) -> Iterator[Finding]:
     if query.select is None:
         return
     for term in query.group:
-        if not _is_window(term) and given_out(query.select, [term]) is None:
+        judged = not _is_window(term) and not isinstance(term, Opaque)
+        if judged and given_out(query.select, [term]) is None:
             message = "The server query groups by this, but does not select it."
             yield Finding(message, "Select it too, or do not group by it.", at=term.at)
 
