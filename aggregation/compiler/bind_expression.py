@@ -122,7 +122,8 @@ class Expressions:
             if finding is not None:
                 self.binder.verdicts.give(rule.__name__, self.binder.statement.part, [finding])
                 return Opaque(at)
-        return replace(found[0], at=at)
+        # Two columns of one name in one source: that is refused where they get their names.
+        return replace(found[0], at=at) if len(found) == 1 else Opaque(at)
 
     def _of_a_schema(self, table: str, schema: str, at: int) -> Opaque:
         lookup = self.binder.tables.lookup(table, schema, at)

@@ -101,7 +101,7 @@ class Scope:
             table=table,
             quoted=quoted,
             at=at,
-            hits=len(found),
+            hits=len({ref.source for ref in found}),
             column=_stream_column(found[0].field) if found else None,
             known=tuple(f.name for _, s in self.sources for f in s.fields if _queryable(f)),
             table_known=table is None or any(alias == table for alias, _ in self.sources),
