@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aggregation.compiler.origins import FromWindow, Undecided
-from aggregation.compiler.tree import WINDOW, Block, Field
+from aggregation.compiler.tree import WINDOW, Block, Field, Select
 from aggregation.compiler.uniqueness import unique_fields
 
 
@@ -22,6 +23,8 @@ class Outputs:
     # Whether rows are groups at all, and by the window too.
     grouped: bool
     grouped_by_window: bool
+    # Metrics that are a key once more, under another name → that key.
+    repeats: Mapping[str, str]
 
 
 def outputs_of(main: Block) -> Outputs:
@@ -29,13 +32,27 @@ def outputs_of(main: Block) -> Outputs:
     names = unique or frozenset()
     windows = tuple(f for f in main.fields if _is_window(f))
     rest = [f for f in main.fields if f not in windows]
+    keys = tuple(f for f in rest if f.name in names)
+    metrics = tuple(f for f in rest if f.name not in names)
     return Outputs(
-        keys=tuple(f for f in rest if f.name in names),
+        keys=keys,
         windows=windows,
-        metrics=tuple(f for f in rest if f.name not in names),
+        metrics=metrics,
         grouped=unique is not None,
         grouped_by_window=any(w.name in names for w in windows),
+        repeats=_repeats(main, keys, metrics),
     )
+
+
+def _repeats(main: Block, keys: Iterable[Field], metrics: Iterable[Field]) -> dict[str, str]:
+    values = {i.name: i.value for i in main.items} if isinstance(main, Select) else {}
+    of_keys = {k.name: values.get(k.name) for k in keys}
+    return {
+        metric.name: key
+        for metric in metrics
+        for key, value in of_keys.items()
+        if value is not None and value == values.get(metric.name)
+    }
 
 
 def _is_window(field: Field) -> bool:

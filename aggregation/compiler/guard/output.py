@@ -106,10 +106,16 @@ def not_a_key(field: Field) -> tuple[str, str]:
     return f"{field.name} is {how}, so it cannot be a key.", hint
 
 
+def repeated_key(name: str, key: str) -> tuple[str, str]:
+    return f"{name} is the key {key} under another name.", f"Use {key}, and leave {name} out."
+
+
 def metric_type(query: ClientQuery) -> Iterator[Finding]:
     """Only numbers can be summed across devices."""
     for metric in query.outputs.metrics if query.outputs.grouped else ():
-        if metric.type in ("text", "null"):
+        if metric.type == "text" and (key := query.outputs.repeats.get(metric.name)):
+            yield Finding(*repeated_key(metric.name, key), at=query.at(metric))
+        elif metric.type in ("text", "null"):
             what = "text" if metric.type == "text" else "nothing"
             message = f"{metric.name} is {what}, but a metric is a number."
             hint = "Aggregate a number, or group by this column to make it a key."

@@ -14,8 +14,8 @@ from aggregation.compiler.contract import Outputs
 from aggregation.compiler.derive import derive
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.guard.names import output_name
-from aggregation.compiler.guard.output import misleading, not_a_key
-from aggregation.compiler.lineage import type_of
+from aggregation.compiler.guard.output import misleading, not_a_key, repeated_key
+from aggregation.compiler.lineage import is_closed, type_of
 from aggregation.compiler.origins import FromWindow
 from aggregation.compiler.tree import (
     Aggregate,
@@ -159,8 +159,17 @@ def server_key(query: ServerQuery) -> Iterator[Finding]:
             message = "The server groups by columns of device_results only."
             yield Finding(message, "Compute the key in client_sql.", at=term.at)
         elif query.known and term.field in query.inputs.metrics:
-            message, hint = not_a_key(term.field)
-            yield Finding(message, hint, at=term.at)
+            yield Finding(*_no_key(query, term.field), at=term.at)
+
+
+def _no_key(query: ServerQuery, field: Field) -> tuple[str, str]:
+    key = query.inputs.repeats.get(field.name)
+    if key is not None:
+        return repeated_key(field.name, key)
+    if is_closed(field.origin):
+        hint = "Group by it in client_sql too, or aggregate it."
+        return f"The client query does not group by {field.name}.", hint
+    return not_a_key(field)
 
 
 def server_group_not_selected(query: ServerQuery) -> Iterator[Finding]:

@@ -77,6 +77,30 @@ def test_a_result_has_a_metric_among_its_columns() -> None:
     assert found == [f"{said} Add one of n."]
 
 
+@pytest.mark.parametrize(
+    ("value", "rule"),
+    [
+        ("hour_of_day", "server_key"),
+        ("CASE WHEN hour_of_day > 12 THEN 1 ELSE 0 END", "server_key"),
+        ("activity", "metric_type"),
+    ],
+)
+def test_a_key_under_two_names_is_told_of_as_that(value: str, rule: str) -> None:
+    client = f"SELECT {value} AS a, {value} AS b, privacy_time_unit, COUNT(*) AS n FROM trips"
+    server = "SELECT a, b, privacy_time_unit, SUM(n) AS n FROM device_results GROUP BY 1, 2, 3"
+    assert _said(client_sql=f"{client} GROUP BY 1, 2, 3", server_sql=server) == [
+        f"{rule}: b is the key a under another name. Use a, and leave b out."
+    ]
+
+
+def test_what_only_the_server_groups_by_is_told_of_as_that() -> None:
+    client = "SELECT activity, 1 AS one, privacy_time_unit, COUNT(*) AS n FROM trips"
+    server = "SELECT activity, one, privacy_time_unit, SUM(n) AS n FROM device_results"
+    found = _said(client_sql=f"{client} {GROUP}", server_sql=f"{server} GROUP BY 1, 2, 3")
+    said = "server_key: The client query does not group by one."
+    assert found == [f"{said} Group by it in client_sql too, or aggregate it."]
+
+
 @pytest.mark.parametrize("name", ["true", '"false"', "FALSE"])
 def test_no_column_is_called_as_a_truth_value(name: str) -> None:
     word = name.strip('"').upper()
