@@ -5,6 +5,7 @@ What is too large or too deep is turned away on its tokens, before a recursive p
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -47,6 +48,17 @@ _AFTER_LISTS: Final = _CLOSING | {
     TokenType.UNION,
     TokenType.EXCEPT,
     TokenType.INTERSECT,
+}
+# What opens a text, a quoted name or a comment ({# does for the parser), and the rest of it.
+_OPENED: Final = re.compile(r"""['"`\[]|/\*|\{#|--""")
+_UP_TO_ITS_END: Final = {
+    "'": re.compile("(?:[^']|'')*+'"),
+    '"': re.compile('(?:[^"]|"")*+"'),
+    "`": re.compile("(?:[^`]|``)*+`"),
+    "[": re.compile(r"[^\]]*\]"),
+    "/*": re.compile(r".*?\*/", re.DOTALL),
+    "{#": re.compile(r".*?#\}", re.DOTALL),
+    "--": re.compile(".*"),
 }
 _SAID: Final = 60
 
@@ -145,11 +157,18 @@ def _tokens(part: str, text: str) -> list[Token] | Unparsed:
     except TokenError:
         message = "A text or a comment is opened and never closed."
         hint = "Close the quotation mark or the comment."
-        return Unparsed(part, text, "syntax", Finding(message, hint, at=_last_quote(text)))
+        return Unparsed(part, text, "syntax", Finding(message, hint, at=_never_closed(text)))
 
 
-def _last_quote(text: str) -> int:
-    return max(text.rfind(mark) for mark in ("'", '"', "`", "/*", "[")) if text else 0
+def _never_closed(text: str) -> int:
+    """Where the first mark stands that opens something and has no partner."""
+    at = 0
+    while opened := _OPENED.search(text, at):
+        closed = _UP_TO_ITS_END[opened[0]].match(text, opened.end())
+        if closed is None:
+            return opened.start()
+        at = closed.end()
+    return 0
 
 
 def _refused_tokens(part: str, text: str, tokens: list[Token]) -> Unparsed | None:

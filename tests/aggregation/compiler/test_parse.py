@@ -66,6 +66,30 @@ def test_a_loose_comma_is_refused_as_devices_would(query: str, column: int) -> N
         device.execute(query)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        'SELECT a AS §\'b, "c" FROM t',
+        "SELECT §'it''s, b /* hi */ FROM t",
+        "SELECT 'it''s', §'b FROM t",
+        "SELECT 'it''s' || §'''",
+        "SELECT a §/* 'never' closed [ FROM t",
+        "SELECT a §{# 'never' closed FROM t",
+        "SELECT a -- it's\n, §'b FROM t",
+        "SELECT a /* it's */, §\"b FROM t WHERE c = 'd'",
+        'SELECT "a ""b", \'"\', §"c',
+        "SELECT [a'b], `c'd`, §`e FROM t",
+        "SELECT §[a FROM t WHERE b = 'c'",
+    ],
+)
+def test_what_is_never_closed_is_told_of_where_it_opens(query: str) -> None:
+    at, query = query.index("§"), query.replace("§", "")
+    found = parse("sql", query)
+    assert isinstance(found, Unparsed)
+    assert found.finding.message == "A text or a comment is opened and never closed."
+    assert found.finding.at == at
+
+
 def test_a_column_may_be_called_as_a_clause() -> None:
     """Where it is quoted, as SQLite has it."""
     assert isinstance(parse("sql", 'SELECT a, "from", b AS "all", c FROM t'), Statement)
