@@ -19,6 +19,7 @@ from aggregation.compiler.guard import (
     server,
     shapes,
     syntax,
+    unions,
     unseen,
     warnings,
 )
@@ -27,6 +28,7 @@ from aggregation.compiler.guard.server import ServerQuery
 from aggregation.compiler.parse import Statement, Unparsed, parse
 from aggregation.compiler.rules import Verdicts
 from aggregation.compiler.scope import fact_tables, result_tables, stream_tables
+from aggregation.compiler.sqlite_reading import not_read_by_sqlite
 from aggregation.compiler.tree import Block, Opaque, Select, Union
 from aggregation.compiler.walks import blocks, expressions, walk
 from aggregation.protocol.streams import Catalog, Stream
@@ -81,6 +83,12 @@ class Analyst:
         self.verdicts.give("order_ignored", part, warnings.order_ignored(parsed))
         return Checked(parsed, frozenset(refused))
 
+    def read_by_sqlite(self) -> None:
+        """What no rule has refused is SQLite's to read as well."""
+        for part, text in self.verdicts.texts.items():
+            if not self.verdicts.refused_in(part):
+                self.verdicts.give("syntax", part, not_read_by_sqlite(text))
+
     def client(self, checked: Checked) -> ClientQuery:
         binder = self.client_binder(checked)
         return self.judged_client(binder, binder.query(checked.statement.root))
@@ -96,8 +104,8 @@ class Analyst:
         for block in blocks(main):
             if isinstance(block, Union):
                 self.verdicts.give("repeated_stream", part, joins.repeated_stream(block))
-                self.verdicts.give("window_computed", part, meaning.window_in_union(block))
-                self.verdicts.give("mixed_types", part, meaning.types_in_union(block))
+                self.verdicts.give("window_computed", part, unions.window_in_union(block))
+                self.verdicts.give("mixed_types", part, unions.types_in_union(block))
         query = ClientQuery(main, outputs_of(main), self._streams())
         for output_rule in output.RULES:
             self.verdicts.give(output_rule.__name__, part, output_rule(query))

@@ -30,7 +30,6 @@ from aggregation.compiler.prepare import prepared_columns, table_columns
 from aggregation.compiler.render import render
 from aggregation.compiler.rules import Verdicts
 from aggregation.compiler.split import split
-from aggregation.compiler.sqlite_reading import not_read_by_sqlite
 from aggregation.compiler.tree import WINDOW, Block, Select
 from aggregation.compiler.walks import selects
 from aggregation.protocol import device_facts
@@ -92,7 +91,7 @@ class _Compilation:
         self._judge_fields()
         eligibility = self._eligibility()
         queries = self._queries()
-        self._read_again()
+        self.analyst.read_by_sqlite()
         if queries is None or self._sql_refused():
             return self._refused()
         client, server = queries
@@ -157,12 +156,6 @@ class _Compilation:
         if bound is None or server is None:
             return None
         return bound, analyst.server(server, server.statement.root, bound)
-
-    def _read_again(self) -> None:
-        """What no rule has refused is SQLite's to read as well."""
-        for part, text in self.verdicts.texts.items():
-            if not self.verdicts.refused_in(part):
-                self.verdicts.give("syntax", part, not_read_by_sqlite(text))
 
     def _eligibility(self) -> str | None:
         text = self.spec.eligibility.sql
