@@ -1,10 +1,11 @@
 """Connections that ask for too much: heads without an end, requests that never come, floods.
 
-uvicorn reads a head of any length, waits for the rest of a request for ever, and takes in whatever
-is sent ahead while an answer is on its way: whoever can reach the port could fill the memory with
-one connection, or hold thousands of them. So each request has a length and a time in which it has
-to arrive, and only so many may be sent ahead. What is usual, a request that is here as a whole,
-costs two comparisons.
+uvicorn reads a head of any length, waits for the rest of a request for ever, takes in whatever is
+sent ahead while an answer is on its way, and keeps for ever what nobody reads: whoever can reach
+the port could fill the memory with one connection, or hold thousands of them. So each request has
+a length and a time in which it has to arrive, each answer a time in which it has to be read, and
+only so many requests may be sent ahead. What is usual, a request that is here as a whole, costs two
+comparisons.
 
 It is imported before Django is set up.
 """
@@ -25,7 +26,8 @@ _SLICE = 1 << 16
 
 
 class PatientProtocol(HttpToolsProtocol):
-    # Machine seconds in which a request has to be here, with its body.
+    # Machine seconds in which a request has to be here, with its body. As long may answers wait to
+    # be read, once there are 64 kB of them or the connection ends with them.
     arrival_seconds: ClassVar[float] = 60.0
     # Bytes: cookies, a token and a long address take a tenth of it.
     longest_head: ClassVar[int] = 1 << 16
@@ -37,6 +39,8 @@ class PatientProtocol(HttpToolsProtocol):
     most_ahead: ClassVar[int] = 64
 
     _timer: TimerHandle | None = None
+    # It runs while answers wait to be read.
+    _unread: TimerHandle | None = None
     # The request that is counted, by its scope, and what has come of it since it was first seen.
     _counted: object = None
     _size = 0
@@ -58,10 +62,26 @@ class PatientProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         self._unanswered.popleft()
         super().on_response_complete()
+        if self.transport.is_closing():
+            self._wait_for_reader()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._stop_waiting_for_reader()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._wait_for_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._answer_nobody()
         self._stop_waiting()
+        self._stop_waiting_for_reader()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
 
@@ -80,6 +100,7 @@ class PatientProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """The connection ends here: what was sent ahead of this is answered to nobody."""
         super().send_400_response(msg)
+        self._wait_for_reader()
         self._answer_nobody()
 
     def _answer_nobody(self) -> None:
@@ -137,7 +158,18 @@ class PatientProtocol(HttpToolsProtocol):
         if not (begun or self.pipeline or self.transport.is_closing()):
             self.transport.write(answer)
         self.transport.close()
+        self._wait_for_reader()
         self._answer_nobody()
+
+    def _wait_for_reader(self) -> None:
+        """To close a connection is not enough: that waits until all is read."""
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.arrival_seconds, self.transport.abort)
+
+    def _stop_waiting_for_reader(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
 
 def _refusal(status: int, sentence: str) -> bytes:

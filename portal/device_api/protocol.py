@@ -24,6 +24,8 @@ from portal.device_api.plain import Plain, plain_request
 
 # Requests of one connection that may be under way at a time; further ones are read later.
 MOST_AHEAD = 64
+# Bytes of answers that are kept to be written together; then it shows whether anybody reads them.
+MOST_KEPT = 1 << 16
 
 
 class _Turn:
@@ -46,6 +48,8 @@ class DeviceProtocol(PatientProtocol):
     _is_reading = False
     # It will write at the loop's next turn.
     _will_write = False
+    # Bytes of answers that are not written yet.
+    _kept = 0
 
     def __init__(
         self,
@@ -100,7 +104,9 @@ class DeviceProtocol(PatientProtocol):
 
     def _next(self, data: bytes, at: int) -> Plain | None:
         """The request that begins there, if it is on its short way now."""
-        if len(self._turns) >= MOST_AHEAD or self.flow.write_paused or self._is_ending:
+        if len(self._turns) >= MOST_AHEAD or self._kept >= MOST_KEPT:
+            return None
+        if self.flow.write_paused or self._is_ending:
             return None
         request = plain_request(data, at)
         return request if request is not None and self._is_taken(request) else None
@@ -125,6 +131,7 @@ class DeviceProtocol(PatientProtocol):
         """Called once for each, in any order; `lines` are its headers."""
         head = STATUS_LINE[status] + self._usual_lines() + lines
         turn.said = b"%b\r\n%b" % (head, body)
+        self._kept += len(turn.said)
         if self.transport.is_closing():
             return
         turns = self._turns
@@ -132,7 +139,8 @@ class DeviceProtocol(PatientProtocol):
             turns.popleft()
             self.server_state.total_requests += 1
             self._unsent.append(said)
-        if len(self._unsent) >= MOST_AHEAD or not (turns or self._is_reading):
+        is_full = len(self._unsent) >= MOST_AHEAD or self._kept >= MOST_KEPT
+        if is_full or not (turns or self._is_reading):
             self._write()
         elif turns and self._unsent and not self._will_write:
             self._will_write = True
@@ -143,9 +151,11 @@ class DeviceProtocol(PatientProtocol):
     def _write(self) -> None:
         """All answers so far. Others who wait may be answered in the same turn of the loop."""
         self._will_write = False
-        if self._unsent and not self.transport.is_closing():
-            self.transport.write(b"".join(self._unsent))
+        said = b"".join(self._unsent)
         self._unsent.clear()
+        self._kept -= len(said)
+        if said and not self.transport.is_closing():
+            self.transport.write(said)
 
     def _conclude(self) -> None:
         """All are answered: stop, or take up what came after them."""

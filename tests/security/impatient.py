@@ -1,6 +1,7 @@
 """The server's protocol in a hurry, and an application that says how much of a body it has read.
 
-Whoever asks for /last is answered once somebody asks for /first.
+Whoever asks for /last is answered once somebody asks for /first, and whoever asks for /long with
+more than any system keeps for somebody who does not read.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ class Impatient(DeviceProtocol):
     arrival_seconds = 0.4
 
 
+_LONG = 20_000_000
 _first = asyncio.Event()
 
 
@@ -29,7 +31,7 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         await _first.wait()
     elif scope["path"] == "/first":
         _first.set()
-    body = b"%d" % read
+    body = bytes(_LONG) if scope["path"] == "/long" else b"%d" % read
     headers = [(b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -3,7 +3,7 @@
 import select
 import socket
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPConnection, parse_headers
 from pathlib import Path
 
@@ -19,12 +19,21 @@ TWO_WAYS = "tests.portal.device_api.two_ways:application"
 HURRIED = ("--http", "tests.security.impatient:Impatient")
 MEGABYTE = 1_000_000
 GET = http_request("GET", "/", b"")
+UPLOAD = f"/device/v1/sessions/{'ab' * 16}/updates"
+LONG_UPLOAD = http_request("POST", UPLOAD, b"long")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[int, int]]:
     """A port and a process id, with the limits of the real server."""
     with running_uvicorn(APPLICATION, *PROTOCOL, *UNPROXIED) as (port, process):
+        yield port, process.pid
+
+
+@pytest.fixture(scope="module")
+def devices() -> Iterator[tuple[int, int]]:
+    """The same, with a short way for devices."""
+    with running_uvicorn(TWO_WAYS, *PROTOCOL, *UNPROXIED) as (port, process):
         yield port, process.pid
 
 
@@ -58,6 +67,24 @@ def flood(port: int, head: bytes, piece: bytes, most: int) -> bytes:
         with suppress(OSError):
             return connection.recv(1000)
     return b""
+
+
+def is_hung_up_on(connection: socket.socket, more: bytes) -> bool:
+    """Found out by sending more."""
+    try:
+        connection.sendall(more)
+    except OSError:
+        return True
+    return False
+
+
+def one_that_reads_little(port: int) -> socket.socket:
+    """Its system keeps little for it, so that the rest stays with the server."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    connection.settimeout(20)
+    connection.connect(("127.0.0.1", port))
+    return connection
 
 
 HEADS = {
@@ -102,6 +129,41 @@ def test_a_flood_of_requests_sent_ahead_is_refused(server: tuple[int, int]) -> N
 
 def test_some_requests_sent_ahead_are_answered(server: tuple[int, int]) -> None:
     assert len(exchange(server[0], GET * 40, replies=40)) == 40
+
+
+@pytest.mark.parametrize("first", [b"long", b"later"])
+def test_answers_that_nobody_reads_fill_no_memory(devices: tuple[int, int], first: bytes) -> None:
+    """Those that can be written, and those that one before them keeps waiting."""
+    port, pid = devices
+    sent = http_request("POST", UPLOAD, first) + LONG_UPLOAD * 60
+    with ExitStack() as stack:
+        unread = [stack.enter_context(one_that_reads_little(port)) for _ in range(40)]
+        before = memory(pid)
+        for one in unread:
+            one.sendall(sent)
+        for one in unread:
+            assert select.select([one], [], [], 20)[0]
+        assert exchange(port, GET)[0].status == 200
+        assert memory(pid) - before < 40 * MEGABYTE
+
+
+@pytest.mark.parametrize(
+    ("way", "sent"),
+    [
+        ("hurried", http_request("GET", "/long", b"")),
+        ("hurried", http_request("GET", "/long", b"", ("Connection", "close"))),
+        ("hurried_devices", LONG_UPLOAD * 60),
+        ("hurried_devices", LONG_UPLOAD * 200),
+    ],
+    ids=["long", "the last", "short way", "too many"],
+)
+def test_an_answer_that_nobody_reads_is_given_up(
+    request: pytest.FixtureRequest, way: str, sent: bytes
+) -> None:
+    with one_that_reads_little(request.getfixturevalue(way)) as connection:
+        connection.sendall(sent)
+        assert select.select([connection], [], [], 20)[0]
+        eventually(lambda: is_hung_up_on(connection, b"\r\n"), within=15)
 
 
 def test_a_usual_head_may_be_long(server: tuple[int, int]) -> None:
@@ -169,16 +231,8 @@ def test_a_blank_line_after_a_request_keeps_no_place(
 def test_one_that_drips_is_given_up(hurried: int) -> None:
     """Each byte comes in time, the whole does not."""
     with socket.create_connection(("127.0.0.1", hurried), timeout=15) as connection:
-
-        def drip() -> bool:
-            try:
-                connection.sendall(b"a")
-            except OSError:
-                return True
-            return False
-
         connection.sendall(b"GET / HTTP/1.1\r\na: ")
-        eventually(drip, within=15)
+        eventually(lambda: is_hung_up_on(connection, b"a"), within=15)
 
 
 def test_one_after_the_other_has_its_own_time(hurried: int) -> None:

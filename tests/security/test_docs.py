@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from portal.device_api.patience import PatientProtocol
+from portal.device_api.protocol import MOST_KEPT
 from tests.parts import ROOT
 from tests.portal.pages.reading_docs import tables, text
 
@@ -56,5 +57,8 @@ def test_the_bounds_are_the_code_s() -> None:
         f"{PatientProtocol.most_headers} headers",
         f"{PatientProtocol.arrival_seconds:.0f} s",
         str(PatientProtocol.most_ahead),
+        # Ours, and as much again in the transport.
+        f"{2 * MOST_KEPT // 1024} kB",
+        f"{PatientProtocol.arrival_seconds:.0f} s",
     ]
     assert "tests/security/access.txt" in text("security")

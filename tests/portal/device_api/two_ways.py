@@ -1,4 +1,7 @@
-"""An application that says which way a request came: 202 for the short one, 200 for the usual."""
+"""An application that says which way a request came: 202 for the short one, 200 for the usual.
+
+On the short way it sends the body back, b"later" a little later, and for b"long" LONG bytes.
+"""
 
 import asyncio
 from typing import Any
@@ -10,6 +13,7 @@ def _start(status: int) -> dict[str, Any]:
 
 
 _BODY = {"type": "http.response.body", "body": b""}
+LONG = 60_000
 
 
 class TwoWays:
@@ -23,7 +27,8 @@ class TwoWays:
     def take(self, scope: Any, body: bytes, say: Any, to: Any) -> bool:
         if body == b"refused":
             return False
-        answer = (to, 202, b"content-length: %d\r\n" % len(body), body)
+        said = bytes(LONG) if body == b"long" else body
+        answer = (to, 202, b"content-length: %d\r\n" % len(said), said)
         if body == b"later":
             asyncio.get_running_loop().call_later(0.05, say, *answer)
         else:
