@@ -9,14 +9,19 @@ import pytest
 
 from aggregation.protocol.messages import Code
 from portal.collection.active import counter
+from portal.device_api.patience import PatientProtocol
 from tests.parts import eventually
 from tests.portal.device_api.bad_requests import CANARY, bad_request
 from tests.portal.device_api.front_end import FrontEnd, queue_of
 from tests.portal.device_api.raw_http import RawReply, exchange, request
+from tests.portal.pages.reading_docs import tables
 
 REFUSED = {400, 404, 405, 411, 413, 422}
 # What a request that happens to be right is answered with: the session asked for has a queue.
 FINE = {200, 202, 204}
+
+
+CHECK_IN = request("POST", "/device/v1/check-in", b'{"version":1,"population":"DE"}')
 
 
 @pytest.fixture
@@ -62,6 +67,48 @@ def assert_quiet(front_end: FrontEnd, session: str) -> None:
         assert word not in log
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b": 31", b": many"),
+        (b": 31", b": -31"),
+        (b": 31", b": " + b"9" * 30),
+        (b": 31", b": 31\r\nContent-Length: 31"),
+        (b"\r\n", b"\n"),
+        (b": 31", b": 31\r\nNote: a\r\n b"),
+        (b"POST", b"SEND"),
+        (b"check-in", b"\xc3\xb6"),
+    ],
+)
+def test_what_is_no_http_is_answered_in_plain_text(
+    front_end: FrontEnd, old: bytes, new: bytes
+) -> None:
+    raw = CHECK_IN.replace(old, new)
+    assert raw != CHECK_IN
+    (reply,) = exchange(front_end.port, raw, replies=2)
+    assert reply.status == 400
+    assert reply.headers["content-type"].startswith("text/plain")
+    assert reply.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize("blank", [b" ", b"\t"])
+def test_a_blank_after_a_length_is_told_in_the_usual_shape(
+    front_end: FrontEnd, blank: bytes
+) -> None:
+    (reply,) = exchange(front_end.port, CHECK_IN.replace(b": 31", b": 31" + blank))
+    assert (reply.status, json.loads(reply.body)["error"]["code"]) == (400, "bad_request")
+
+
+def test_the_page_says_what_is_answered_in_plain_text() -> None:
+    _, plain = [rows for heading, rows in tables("device-protocol") if heading == "Errors"]
+    assert [status for status, *_ in plain] == ["400", "408", "413", "431"]
+    _, late, long, head = [means for _, means, _ in plain]
+    assert f"{PatientProtocol.arrival_seconds:.0f} s" in late
+    assert f"{PatientProtocol.longest_request // 1_000_000} MB" in long
+    assert f"{PatientProtocol.longest_head // 1024} kB" in head
+    assert f"{PatientProtocol.most_headers} headers" in head
+
+
 def test_a_refused_body_is_not_read_as_the_next_request(front_end: FrontEnd, session: str) -> None:
     front_end.valkey.client.delete(counter("DE"))
     inner = request("POST", "/device/v1/active", b'{"version":1,"population":"DE"}')
@@ -72,10 +119,9 @@ def test_a_refused_body_is_not_read_as_the_next_request(front_end: FrontEnd, ses
 
 
 def test_requests_in_one_go_are_answered_in_order(front_end: FrontEnd, session: str) -> None:
-    check_in = request("POST", "/device/v1/check-in", b'{"version":1,"population":"DE"}')
     wrong = request("POST", "/device/v1/check-in", b"not JSON")
     get = request("GET", "/device/v1/active", length=False)
-    found = exchange(front_end.port, check_in + wrong + get + check_in, replies=4)
+    found = exchange(front_end.port, CHECK_IN + wrong + get + CHECK_IN, replies=4)
     assert [reply.status for reply in found] == [200, 422, 405, 200]
 
 
