@@ -7,6 +7,7 @@ message has a place for anything that tells one device from another.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Final, TypeVar
@@ -176,6 +177,12 @@ class WrongVersion(Problem):
     """A request in a version of the protocol that is not spoken here."""
 
 
+class _Versioned(msgspec.Struct, frozen=True):
+    """What a request of any version has."""
+
+    version: int
+
+
 Request = TypeVar("Request", Active, CheckIn, AssignmentRequest)
 Answer = TypeVar("Answer", Offers, Assignments, Failure)
 
@@ -187,10 +194,9 @@ def read_request(kind: type[Request], body: bytes) -> Request:
     try:
         request: Request = _decoder(kind).decode(body)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        _refuse_other_version(body)
         raise Problem(f"The body is not the request asked for: {error}.", hint=_DOCS) from None
-    if request.version != VERSION:
-        message = f"This server speaks version {VERSION} of the device protocol, "
-        raise WrongVersion(f"{message}not {request.version}.", hint=_DOCS)
+    _check_version(request.version)
     return request
 
 
@@ -209,6 +215,18 @@ def read_status(body: bytes) -> Status:
 def write(message: msgspec.Struct) -> bytes:
     """Compact JSON."""
     return msgspec.json.encode(message)
+
+
+def _refuse_other_version(body: bytes) -> None:
+    """A request of another version may look different in everything else."""
+    with suppress(msgspec.DecodeError, ValueError, RecursionError):
+        _check_version(_decoder(_Versioned).decode(body).version)
+
+
+def _check_version(version: int) -> None:
+    if version != VERSION:
+        message = f"This server speaks version {VERSION} of the device protocol, not {version}."
+        raise WrongVersion(message, hint=_DOCS) from None
 
 
 def _read(kind: Any, body: bytes) -> Any:

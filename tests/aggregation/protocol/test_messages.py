@@ -93,6 +93,33 @@ def test_another_version_is_told_apart(version: int) -> None:
         read_request(CheckIn, body)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"version":2}',
+        b'{"version":2,"population":"DE","language":"x"}',
+        b'{"language":{"a":[1]},"population":7,"version":2}',
+    ],
+)
+def test_another_version_may_look_different(body: bytes) -> None:
+    with pytest.raises(WrongVersion, match="not 2"):
+        read_request(CheckIn, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"version":1,"population":"DE","language":"x"}',
+        b'{"version":"2","population":"DE"}',
+        b'{"version":2,"population":"DE"',
+        b'{"version":2,"population":' + b"[" * 4000,
+    ],
+)
+def test_what_is_wrong_in_this_version_or_in_any_is_no_other_version(body: bytes) -> None:
+    with pytest.raises(Problem, match="not the request asked for"):
+        read_request(CheckIn, body)
+
+
 @given(st.binary(max_size=200))
 def test_noise_is_a_problem_and_nothing_else(body: bytes) -> None:
     for read in (

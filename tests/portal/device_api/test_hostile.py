@@ -150,8 +150,9 @@ def test_a_length_is_refused_before_a_byte_is_read(front_end: FrontEnd, session:
         assert b"connection: close" in data
 
 
-def test_a_version_that_is_not_spoken_is_named(front_end: FrontEnd) -> None:
-    body = {"version": 2, "population": "DE"}
+@pytest.mark.parametrize("more", [{}, {"language": "x"}])
+def test_a_version_that_is_not_spoken_is_named(front_end: FrontEnd, more: dict[str, str]) -> None:
+    body = {"version": 2, "population": "DE", **more}
     reply = front_end.ask("POST", "/device/v1/check-in", body)
     assert (reply.status, reply.code) == (422, "wrong_version")
 
