@@ -101,6 +101,11 @@ class View:
         return {session: Place.of(session, task) for session, task in self.task_of_session.items()}
 
     @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest update of any open task."""
+        return max((task.max_sealed for task in self.snapshot.tasks), default=MAX_SEALED)
+
+    @cached_property
     def client_tasks(self) -> frozenset[str]:
         return frozenset(task.client_task for task in self.snapshot.tasks)
 

@@ -10,6 +10,7 @@ time. `upload_at_once` has the whole body already, as nearly always, and spares 
 from collections.abc import Callable
 
 from aggregation.protocol.messages import Code
+from aggregation.protocol.sealing import MAX_SEALED
 from portal.device_api.answers import Answer, Later, Refusal, busy
 from portal.device_api.appending import Reply
 from portal.device_api.outage import Away
@@ -70,7 +71,7 @@ def _checked(parts: Parts, request: Request, session: str) -> tuple[bytes, Place
     length = request.length(place.most)
     if (after := parts.pressure.retry_after(place.queue)) is not None:
         raise busy(retry_after=after)
-    if not parts.room.take(length):
+    if length > _longest(parts) or not parts.room.take(length):
         raise busy(retry_after=retry_after(parts.rng, over_seconds=_CROWDED_SECONDS))
     return update, place, length
 
@@ -94,6 +95,13 @@ def _checked_update(parts: Parts, request: Request, session: str) -> bytes:
         hint = "Send session, update and token as they were assigned."
         raise Refusal(422, Code.BAD_TOKEN, message, hint)
     return checked
+
+
+def _longest(parts: Parts) -> int:
+    """An update longer than those of all open tasks is of one that is over, or that this process
+    has not heard of: it takes no room, and is not refused for good."""
+    view = parts.snapshots.latest
+    return view.longest if view else MAX_SEALED
 
 
 def _place(parts: Parts, session: str) -> Place:

@@ -123,6 +123,7 @@ def test_a_client_task_has_a_cap_of_its_own(front_end: FrontEnd) -> None:
 
 
 def test_longer_than_any_update_is_refused(front_end: FrontEnd, session: str) -> None:
+    front_end.publish()
     assert front_end.upload(session, b"x" * MAX_SEALED).status == 202
     reply = front_end.upload(session, b"x" * (MAX_SEALED + 1))
     assert (reply.status, reply.headers["connection"]) == (413, "close")
@@ -146,6 +147,20 @@ def test_a_long_queue_sends_devices_off_until_it_is_shorter() -> None:
         assert front_end.upload(other).status == 202
         front_end.valkey.client.ltrim(queue_of(session), 0, 0)
         eventually(lambda: front_end.upload(session).status == 202)
+
+
+def test_an_old_token_takes_no_more_room_than_an_open_task(
+    front_end: FrontEnd, session: str
+) -> None:
+    """The session may be one that this front end has not heard of: it is not refused for good."""
+    front_end.publish(open_task(max_sealed=700), open_task("monthly-trips", max_sealed=900))
+    assert front_end.upload(session, b"x" * 900).status == 202
+    reply = front_end.upload(session, b"x" * 901)
+    assert (reply.status, reply.code) == (429, "busy")
+    with front_end.begin_upload(session, 901) as connection:
+        assert connection.recv(100).startswith(b"HTTP/1.1 429 ")
+    front_end.publish(open_task(max_sealed=901))
+    assert front_end.upload(session, b"x" * 901).status == 202
 
 
 def test_a_front_end_holds_no_more_than_it_has_room_for() -> None:
