@@ -15,6 +15,7 @@ from tests.faults.world import World
 
 pytestmark = pytest.mark.solo
 STORED = f"SELECT r.id FROM collection_partial r {WINDOW} AND r.state = 'stored'"
+FEWER_WILL_DO = "UPDATE collection_session SET reason = 'quiet' WHERE state = 'open'"
 MOVE = "UPDATE collection_partial SET id = ? WHERE id = ?"
 ELSEWHERE = "f" * 32
 SPENT = 'SELECT c.state FROM ledger_charge c WHERE c.task = ? AND c."window" = ?'
@@ -123,9 +124,12 @@ async def moved(scenario: Scenario) -> None:
     store = parts.store
     await scenario.trickle()
     await scenario.settle()
+    # As the controller asks for it; once the window has closed, they wait for its release.
+    with store.writing("collection_session", has_rules=True) as write:
+        write(FEWER_WILL_DO)
+    await scenario.until(lambda: scenario.rows(STORED), "no partial is stored")
     await kill(scenario, "jobs")
     await scenario.come_due()
-    await scenario.until(lambda: scenario.rows(STORED), "no partial is stored")
     partial = scenario.rows(STORED)[0][0]
     with pytest.raises(REFUSED), store.writing("collection_partial", has_rules=True) as write:
         write(MOVE, ELSEWHERE, partial)
