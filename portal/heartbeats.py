@@ -45,12 +45,17 @@ def beat(part: str) -> None:
 
 def parts_alive() -> dict[str, float]:
     """Each living part and the seconds since its last beat. Raises what Valkey raises."""
+    now = time.time()
+    return {part: max(0.0, now - at) for part, at in latest_beats().items()}
+
+
+def latest_beats() -> dict[str, float]:
+    """Each living part, and when its last beat was by its own clock. Raises what Valkey raises."""
     client = queue_client()
     keys = sorted(client.scan_iter(match=_PREFIX + "*", count=500))
     values = client.mget(keys) if keys else []
-    now = time.time()
     return {
-        key.decode().removeprefix(_PREFIX): max(0.0, now - float(value))
+        key.decode().removeprefix(_PREFIX): float(value)
         for key, value in zip(keys, values, strict=True)
         if value is not None
     }

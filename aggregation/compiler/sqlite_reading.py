@@ -47,7 +47,8 @@ def _reason(connection: sqlite3.Connection, text: str) -> str | None:
     try:
         connection.execute(text)
     except sqlite3.Error as error:
-        return None if error.sqlite_errorcode == sqlite3.SQLITE_AUTH else str(error)
+        code = getattr(error, "sqlite_errorcode", None)
+        return None if code == sqlite3.SQLITE_AUTH else str(error)
     return None
 
 

@@ -106,14 +106,16 @@ class ProfileForm(WithPassword, forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"].required = False
-        self.fields["password"].help_text = "Needed for another e-mail address."
+        self.fields["password"].help_text = "Needed for another e-mail address, and to end e-mails."
 
     def clean_password(self) -> str:
         """What is mailed to somebody tells of tasks, and warns of what is done to their account."""
-        if "email" not in self.changed_data:
+        ends = "wants_email" in self.changed_data and not self.cleaned_data.get("wants_email")
+        if not (ends or "email" in self.changed_data):
             return ""
         if not self.cleaned_data["password"]:
-            raise ValidationError("Another e-mail address needs your password.", code="required")
+            message = "This needs your password: e-mails warn of what is done to your account."
+            raise ValidationError(message, code="required")
         return super().clean_password()
 
     def changed(self) -> list[str]:

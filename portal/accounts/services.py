@@ -103,6 +103,7 @@ def deactivate_person(*, person: Person, actor: Person, clock: Clock) -> bool:
 def reactivate_person(*, person: Person, actor: Person, clock: Clock) -> StartingPassword:
     """Let somebody in again, with a password that nobody else has had: whoever had the old one, a
     session or a token must not come back with its owner."""
+    _refuse_late_operator(actor)
     if not Person.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
         raise Conflict(
             f"{person.known_as} can come in already.",
@@ -154,6 +155,7 @@ def change_profile(*, person: Person, changed: Collection[str], clock: Clock) ->
     address is nobody's business.
     """
     if changed:
+        refuse_late(person)
         person.save(update_fields=list(changed))
         change = Change("fields", None, ", ".join(changed))
         record(action="person.changed", subject=person, actor=person, clock=clock, changes=[change])

@@ -72,9 +72,13 @@ def account(request: PersonRequest) -> HttpResponse:
         request.user, posted(request), instance=person, clock=clock, now=datetime.now(UTC)
     )
     if form.is_valid():
-        change_profile(person=person, changed=form.changed(), clock=clock)
-        messages.success(request, "Your profile is saved.")
-        return redirect("account")
+        try:
+            change_profile(person=person, changed=form.changed(), clock=clock)
+        except Problem as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, "Your profile is saved.")
+            return redirect("account")
     return render(request, "accounts/account.html", {"section": "account", "form": form})
 
 

@@ -52,7 +52,7 @@ def is_ready(run: Run, reason: Reason) -> bool:
     """A worker that stops waits for nobody here: its sessions take no more, and look for takers."""
     if reason == Reason.DRAIN:
         return True
-    may_leave = reason == Reason.WINDOW_CLOSED or not run.summing.windows_closed
+    may_leave = reason == Reason.WINDOW_CLOSED or not run.summing.windows_closed or _is_late(run)
     return may_leave and find_takers(run, run.needs_takers()) is not None
 
 
@@ -81,8 +81,12 @@ def _is_waited_for(run: Run) -> bool:
     run.closed_at = run.closed_at or time.monotonic()
     if any(collector_of(run.windows[window]) for window in closed):
         return True
-    is_late = time.monotonic() - run.closed_at >= MOST_WAIT_SECONDS
-    return is_late and not set(closed) & set(run.summing.windows_small)
+    return _is_late(run) and not set(closed) & set(run.summing.windows_small)
+
+
+def _is_late(run: Run) -> bool:
+    """Whether what has closed has waited for its release for long enough."""
+    return run.closed_at is not None and time.monotonic() - run.closed_at >= MOST_WAIT_SECONDS
 
 
 def _is_more_coming(run: Run) -> bool:

@@ -67,10 +67,10 @@ def _refuse_early() -> None:
     if latest := noted_ahead(datetime.now(UTC)):
         written = f"{latest:%d %b %Y, %H:%M:%S}"
         raise Conflict(
-            f"The clock of this machine is behind: something was written at {written} UTC, which "
-            "has not come here yet.",
-            hint="Ask an operator to set it right: what is approved before could ask about the "
-            "past.",
+            f"The clock of this machine is behind, or another one's is ahead: it is {written} UTC "
+            "there, which has not come here yet.",
+            hint="Ask an operator to set it right: what is approved by a clock that is behind "
+            "could ask about the past.",
         )
 
 

@@ -26,10 +26,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, lost: Collection[str], **options: Any) -> None:
         gone = [name for name in KEYS if not (settings.KEYS_DIR / name).exists()]
-        _refuse_others([name for name in gone if name not in lost])
+        if not set(gone) <= set(lost):
+            _refuse_others(gone)
         KeyFolder(settings.KEYS_DIR / PARTIALS)
-        for name in gone:
-            made_secret(name)
+        for name in KEYS:
+            made_secret(name)  # says so of one that is damaged
         made = f"Made: {', '.join(gone)}." if gone else "All were there."
         self.stdout.write(f"The keys are in {settings.KEYS_DIR}. {made}")
 
@@ -37,11 +38,11 @@ class Command(BaseCommand):
 def _refuse_others(gone: list[str]) -> None:
     """A machine whose key folder is not mounted would trust nothing that the others trust; nor
     would any, with another key in the place of one that is gone."""
-    if gone and _has_approvals():
+    if _has_approvals():
         raise Problem(
             f"Tasks were approved here with keys of which {settings.KEYS_DIR} has no {gone[0]}.",
-            hint="Mount the key folder of this installation, or put the key back. If it is lost "
-            f"for good, say so with --lost {' '.join(gone)}: /docs/operations tells what that "
+            hint="Mount the key folder of this installation, or put back what is gone. If it is "
+            f"lost for good, say so with --lost {' '.join(gone)}: /docs/operations tells what that "
             "costs.",
         )
 

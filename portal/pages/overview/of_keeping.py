@@ -129,12 +129,13 @@ def clocks(seen: Seen) -> Findings:
         yield Finding(
             kind="clock-behind",
             weight="bad",
-            title="This machine's clock is behind",
+            title="This machine's clock is behind, or another's is ahead",
             meaning=f"Something was written at {latest:%d %b %Y, %H:%M:%S} UTC, which has not come "
             "here yet: a clock was set back, or machines do not agree. Windows open and close, and "
             "partials expire, by this clock. None is released twice, whatever it shows, and "
             "nothing is approved here meanwhile.",
-            remedy="See that NTP runs on every machine.",
+            remedy="See that NTP runs on every machine. What was written ahead of the time counts "
+            "until a hundred entries follow it in the audit log.",
             command="timedatectl status",
         )
 

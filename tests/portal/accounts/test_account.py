@@ -1,8 +1,11 @@
 import pytest
 from django.test import Client
 
+from portal.accounts.models import Person
+from portal.accounts.services import change_password, change_profile
 from portal.accounts.sign_in import NAME_LIMIT
 from portal.audit.models import Entry
+from portal.problems import Conflict
 from tests.portal.accounts.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -52,16 +55,17 @@ def test_it_changes_nothing_else(person, signed_in):
 
 @pytest.mark.parametrize(
     ("typed", "told"),
-    [("", "Another e-mail address needs your password."), ("wrong", "This is not your password.")],
+    [("", "This needs your password: e-mails warn of"), ("wrong", "This is not your password.")],
 )
 def test_a_stolen_session_is_not_enough_to_have_somebodys_mail(person, signed_in, typed, told):
     ada = person(username="ada")
-    fields = {"full_name": "Ada", "email": "thief@example.com", "password": typed}
-    answer = signed_in(who=ada).post("/account", fields)
-    assert told in answer.content.decode()
     before = ada.email
-    ada.refresh_from_db()
-    assert (ada.full_name, ada.email) == ("", before)
+    for changed in ({"email": "thief@example.com", "wants_email": "on"}, {"email": before}):
+        fields = {"full_name": "Ada", **changed, "password": typed}
+        answer = signed_in(who=ada).post("/account", fields)
+        assert told in answer.content.decode()
+        ada.refresh_from_db()
+        assert (ada.full_name, ada.email, ada.wants_email) == ("", before, True)
 
 
 def test_guesses_there_count_like_failed_sign_ins(person, signed_in):
@@ -76,9 +80,20 @@ def test_guesses_there_count_like_failed_sign_ins(person, signed_in):
 
 def test_all_else_needs_no_password_and_changes_none(person, signed_in):
     ada = person(username="ada")
-    fields = {"full_name": "Ada", "email": ada.email, "password": "whatever"}
+    Person.objects.filter(pk=ada.pk).update(wants_email=False)
+    fields = {"full_name": "Ada", "email": ada.email, "wants_email": "on", "password": "whatever"}
     assert signed_in(who=ada).post("/account", fields).status_code == 302
     assert Entry.objects.get().changes[0]["to"] == "full_name, wants_email"
     before = ada.password
     ada.refresh_from_db()
     assert (ada.full_name, ada.password) == ("Ada", before)
+
+
+def test_nor_is_a_password_that_is_another_one_meanwhile(person, clock):
+    ada = person(username="ada")
+    before = Person.objects.get(pk=ada.pk)
+    change_password(person=ada, password="four quite random words", clock=clock)
+    before.email = "thief@example.com"
+    with pytest.raises(Conflict):
+        change_profile(person=before, changed=["email"], clock=clock)
+    assert Person.objects.get(pk=ada.pk).email == ada.email

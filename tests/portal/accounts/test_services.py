@@ -164,3 +164,31 @@ def test_somebody_is_added_while_an_operator_is_told_something(own_database, clo
     thread.join(timeout=60)
     assert not met
     assert Person.objects.filter(username="ada").exists()
+
+
+@pytest.mark.databases
+def test_a_former_operator_is_let_in_again_while_roles_are_saved(own_database, clock):
+    """Whoever may be an operator is locked by both: in one order."""
+    omar, olga, ada = (Person.objects.create_user(name, password="x") for name in ("o", "l", "a"))
+    Grant.objects.bulk_create(Grant(person=one, role=Role.OPERATOR) for one in (omar, olga))
+    deactivate_person(person=olga, actor=omar, clock=clock)
+    met = []
+
+    def let_in():
+        with own_database():
+            try:
+                reactivate_person(person=olga, actor=omar, clock=clock)
+            except DatabaseError as error:
+                met.append(error)
+
+    thread = Thread(target=let_in)
+    with transaction.atomic():
+        # As who saves roles begins: one operator after the other.
+        list(Person.objects.select_for_update(no_key=True).filter(pk=omar.pk))
+        thread.start()
+        eventually(is_anyone_waiting)
+        list(Person.objects.select_for_update(no_key=True).filter(pk=olga.pk))
+        change_roles(person=ada, roles=[Role.ANALYST], actor=omar, clock=clock)
+    thread.join(timeout=60)
+    assert not met
+    assert Person.objects.get(pk=olga.pk).is_active

@@ -5,14 +5,14 @@ import time
 import pytest
 
 from aggregation.protocol.sealing import SessionKeys
-from portal.collection import ending, gathering
+from portal.collection import ending, gathering, live
 from portal.collection.models import Session
 from portal.collection.running import look_around
 from tests.portal.collection.collecting import MAX, MIN
 
 pytestmark = pytest.mark.databases
 
-FIRST = "2026-11-17"
+FIRST, SECOND = "2026-11-17", "2026-11-18"
 DUE = "2026-11-20T00:00:01"
 Reason = Session.Reason
 
@@ -41,6 +41,21 @@ def test_who_is_old_does_not_store_what_has_closed_either(collecting, monkeypatc
     assert not look_around(run)
     assert run.row.reason == Reason.OLD
     assert not ending.is_ready(run, Reason.OLD)
+
+
+def test_nor_does_what_has_closed_keep_a_full_session_for_ever(collecting):
+    """A few devices of a window whose release cannot begin, and many of the next one."""
+    collecting.go_to("2026-11-19T12:00:00")
+    run = collecting.by_hand([FIRST], MIN - 1)
+    collecting.send(run.row, [SECOND], MAX)
+    run.summing.take(live.pop(run.row.pk, MAX))
+    collecting.by_hand([FIRST, SECOND], 0)  # somebody who takes over
+    collecting.go_to(DUE)
+    for _ in range(2):
+        assert not look_around(run)
+    assert run.row.reason == Reason.FULL
+    run.called_at = run.closed_at = time.monotonic() - ending.MOST_WAIT_SECONDS
+    assert look_around(run)
 
 
 def test_a_release_that_is_not_to_be_had_is_not_waited_for_for_ever(collecting):

@@ -197,6 +197,20 @@ def test_a_clock_that_is_behind_what_was_written(person):
     assert Entry.objects.exists()
 
 
+def test_who_died_with_a_clock_that_was_ahead_keeps_nobody_waiting(monkeypatch):
+    """Only what lives is asked for the time."""
+    real = time.time
+    monkeypatch.setattr("portal.heartbeats.time.time", lambda: real() + 30 * 86_400)
+    heartbeats.beat("jobs@ahead")
+    monkeypatch.undo()
+    assert [one.kind for one in of_keeping.clocks(Seen(datetime.now(UTC), CLOCK))] == [
+        "clock-behind"
+    ]
+    queue_client().delete("mayfly:alive:jobs@ahead")
+    assert "jobs@ahead" in heartbeats.last_seen()
+    assert not list(of_keeping.clocks(Seen(datetime.now(UTC), CLOCK)))
+
+
 def test_what_this_machine_writes_itself_does_not_hide_it(person, monkeypatch):
     ada, ahead = person("analyst"), datetime.now(UTC) - timedelta(hours=3)
     record(action="person.added", subject=ada, clock=CLOCK)

@@ -125,5 +125,9 @@ def test_a_key_that_others_were_made_with_is_replaced_only_where_it_is_lost(
     assert not (keys / name).exists()
     with pytest.raises(Problem, match=f"has no {name}"):
         call_command("make_keys", lost=[other for other in KEYS if other != name], verbosity=0)
+    (keys / name).write_bytes(b"half")
+    with pytest.raises(Problem, match=f"{name} is damaged"):
+        call_command("make_keys", lost=[name], verbosity=0)
+    (keys / name).unlink()
     call_command("make_keys", lost=[name], verbosity=0)
     assert (keys / name).read_bytes() != kept
