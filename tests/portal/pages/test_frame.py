@@ -89,7 +89,7 @@ def test_it_is_drawn_for_a_request_that_met_no_middleware() -> None:
 def test_messages_are_shown_once(signed_in: SignedIn) -> None:
     client = signed_in("analyst")
     who = client.get("/account").context["person"]
-    client.post("/account", {"full_name": "Ada", "email": who.email})
+    client.post("/account", {"full_name": "Ada", "email": who.email, "wants_email": "on"})
     assert "Your profile is saved." in client.get("/account").content.decode()
     assert "Your profile is saved." not in client.get("/account").content.decode()
 
