@@ -156,11 +156,11 @@ def test_devices_that_reported_are_counted(collecting):
 
 def test_nobody_counts_in_it_who_has_just_arrived(collecting, settings):
     """Anyone is told when to check in next, which it stretches."""
-    settings.QUEUE_LENGTH = 100
+    settings.QUEUE_LENGTH = 20
     run, told = collecting.by_hand([FIRST], 0), []
-    run.beat()
-    for count in (24, 1, 24, 26, 30):
+    for count in (4, 1, 4, 6, 6):
         collecting.send(run.row, [FIRST], count)
+        run.beat()
         told.append(snapshot(clock=collecting.clock)["busy"])
     assert told == [0, 0.25, 0.25, 0.75, 1]
 
