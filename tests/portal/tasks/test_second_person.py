@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from aggregation.errors import Problem
 from aggregation.protocol.shipped import shipped_catalog
 from portal.accounts.models import Grant, Person
+from portal.accounts.services import change_password
 from portal.accounts.sign_in import TooManyFailures
 from portal.problems import Conflict
 from portal.tasks import services
@@ -19,6 +20,19 @@ pytestmark = pytest.mark.databases
 def test_only_reviewers_approve(submitted, approve, person, roles):
     with pytest.raises(PermissionDenied, match="reviewer"):
         approve(submitted(), by=person(*roles))
+
+
+def test_who_was_signed_in_with_another_password_does_not_approve(
+    submitted, approve, rafael, clock
+):
+    """The request began before the password changed, and holds the new one by its end."""
+    revision, before = submitted(), Person.objects.get(pk=rafael.pk)
+    new = "four quite random words"
+    change_password(person=rafael, password=new, clock=clock)
+    with pytest.raises(Conflict, match="changed just now"):
+        approve(revision, by=before, password=new)
+    assert Revision.objects.get().state == "in_review"
+    assert approve(revision, password=new).state == "approved"
 
 
 def test_the_author_does_not_approve(submitted, approve, ada):
