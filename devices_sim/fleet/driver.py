@@ -127,7 +127,7 @@ class Driver:
         report = self.report
         return (
             f"{self.parts.clock.now():%Y-%m-%d %H:%M} UTC: {report.wake_ups:,} wake-ups, "
-            f"{report.sent:,} updates sent by {report.phones:,} phones"
+            f"{report.sent:,} updates sent by {report.phones:,} phones{report.trouble()}"
         )
 
     @property

@@ -58,6 +58,10 @@ class Report:
             else:
                 setattr(self, each.name, mine + theirs)
 
+    def trouble(self) -> str:
+        """What the server says most often to those whom it will not answer, if there are any."""
+        return "".join(f"; {times:,} × {why}" for why, times in self.declined.most_common(1))
+
     def lines(self) -> Iterator[str]:
         yield f"{self.phones:,} phones, {self.events:,} events, {self.wake_ups:,} wake-ups"
         if self.dropped:

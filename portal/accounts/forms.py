@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from aggregation.clock import Clock
 from aggregation.errors import Problem
+from portal.accounts.emails import email_is_on
 from portal.accounts.models import Person, Role, Scope
 from portal.accounts.names import only_what_is_seen
 from portal.accounts.passwords import require_password
@@ -107,6 +108,8 @@ class ProfileForm(WithPassword, forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["password"].required = False
         self.fields["password"].help_text = "Needed for another e-mail address, and to end e-mails."
+        if not email_is_on():
+            self.fields["wants_email"].help_text = "No mail server is set here, so none are sent."
 
     def clean_password(self) -> str:
         """What is mailed to somebody tells of tasks, and warns of what is done to their account."""

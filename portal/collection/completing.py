@@ -103,7 +103,7 @@ def _has_keys(run: Run) -> bool:
     try:
         make_keys(session=run.row, windows=big, clock=run.clock)
     except Problem as problem:
-        log.error("Session %s waits for its keys: %s %s", run.row.pk, problem, problem.hint)
+        run.complain(f"waits for its keys: {problem} {problem.hint}", logging.ERROR)
         return False
     return True
 
@@ -171,7 +171,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
                 attempt()
         except DatabaseError as error:
             refusals += isinstance(error, IntegrityError)
-            log.warning("Session %s tries again: %s.", run.row.pk, where(error))
+            run.complain(f"tries again: {where(error)}.")
             connection.close()
             if refusals >= MOST_REFUSALS:
                 raise
@@ -204,7 +204,7 @@ def _until(run: Run, done: Callable[[], bool]) -> None:
                     _note_recovery(run)
                     return
         except _TROUBLE as error:
-            log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
+            run.complain(f"waits for a part: {where(error)}.")
             connection.close()
         _pause(run)
 

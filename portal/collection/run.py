@@ -1,5 +1,7 @@
 """A session that is being run: its row, its keys, its memory, and what it asks the database."""
 
+import logging
+import math
 import time
 import traceback
 from collections.abc import Callable
@@ -23,6 +25,11 @@ from portal.collection.opening import hold_open_windows, windows_to_hold
 from portal.collection.selectors import open_windows, outstanding
 from portal.tasks.models import TaskWindow
 
+log = logging.getLogger(__name__)
+
+# Machine time after which the log says again what keeps a session waiting.
+COMPLAIN_SECONDS = 60.0
+
 
 @dataclass(repr=False)
 class Run:
@@ -42,6 +49,8 @@ class Run:
     closed_at: float | None = None
     # Machine time of its last call.
     called_at: float | None = None
+    # What its log said last, and when.
+    complaints: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Run({self.row.pk}, contents withheld)"
@@ -56,6 +65,13 @@ class Run:
         """Seconds for which it may yet wait for what is away."""
         waited = time.monotonic() - self.waits_since if self.waits_since is not None else 0.0
         return max(0.0, patience_seconds() - waited)
+
+    def complain(self, words: str, level: int = logging.WARNING) -> None:
+        """Say in the log what keeps it waiting, and not every second that it still does."""
+        now = time.monotonic()
+        if now >= self.complaints.get(words, -math.inf) + COMPLAIN_SECONDS:
+            self.complaints[words] = now
+            log.log(level, "Session %s %s", self.row.pk, words)
 
     def beat(self) -> None:
         """Say that it is alive, and how it is: exact, for the control loop only."""

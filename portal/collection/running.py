@@ -129,7 +129,7 @@ def _take_batch(run: Run) -> bool:
     try:
         batch = live.pop(run.row.pk, BATCH)
     except redis.RedisError as error:
-        log.warning("Session %s cannot reach its queue (%s).", run.row.pk, type(error).__name__)
+        run.complain(f"cannot reach its queue ({type(error).__name__}).")
         time.sleep(look_seconds())
         return False
     if batch:
@@ -154,7 +154,7 @@ def look_around(run: Run) -> bool:
             note_reason(run, reason)
             return bool(reason) and last_call.is_over(run, reason) and is_ready(run, reason)
     except (DatabaseError, redis.RedisError) as error:
-        log.warning("Session %s waits for a part: %s.", run.row.pk, where(error))
+        run.complain(f"waits for a part: {where(error)}.")
         connection.close()
         run.waits_since = run.waits_since or began
         run.close_due()

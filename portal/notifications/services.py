@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from aggregation.clock import Clock, SystemClock
+from portal.accounts.emails import email_is_on
 from portal.accounts.models import Person
 from portal.audit.services import move
 from portal.notifications.models import Delivery, Event, Notification
@@ -15,7 +16,6 @@ from portal.notifications.wording import body_of, own_path, title_of
 MACHINE = SystemClock()
 # What people were told of is in the audit log for good; here it is news.
 KEPT = timedelta(weeks=26)
-_NO_EMAIL = "django.core.mail.backends.dummy.EmailBackend"
 
 
 @transaction.atomic
@@ -103,11 +103,6 @@ def forget_old_events(*, clock: Clock) -> int:
     queued = Delivery.objects.filter(state=Delivery.State.QUEUED).values("event_id")
     deleted, _ = old.exclude(pk__in=queued).delete()
     return deleted
-
-
-def email_is_on() -> bool:
-    """Without a mail server, production sends no e-mail, and queues none."""
-    return settings.EMAIL_BACKEND != _NO_EMAIL
 
 
 def _emails(notifications: Iterable[Notification], now: datetime) -> list[Delivery]:

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.access import role_required
+from portal.accounts.emails import email_is_on
 from portal.accounts.models import Role
 from portal.accounts.requests import PersonRequest
 from portal.clock import civil_clock
@@ -83,7 +84,7 @@ def deliveries(request: PersonRequest) -> HttpResponse:
         "tabs": selectors.delivery_counts(),
         "page": Paginator(found, 50).get_page(request.GET.get("page")),
         "webhook_on": bool(settings.WEBHOOK_URL),
-        "email_on": services.email_is_on(),
+        "email_on": email_is_on(),
     }
     return render(request, "notifications/deliveries.html", context)
 

@@ -32,7 +32,7 @@ CONTENTS = (
         "Reference",
         ("settings", "data-model", "device-protocol", "made-up-world", "simulation"),
     ),
-    Group("Operating", ("operations", "overview", "logs", "metrics", "scaling")),
+    Group("Operating", ("installing", "operations", "overview", "logs", "metrics", "scaling")),
 )
 
 

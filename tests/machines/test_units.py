@@ -41,6 +41,13 @@ def test_what_devices_send_reaches_no_disk(unit: Unit) -> None:
     assert unit.values("MemorySwapMax") == ["0"]
 
 
+@pytest.mark.parametrize("unit", SERVICES, ids=lambda one: one.path.name)
+def test_stores_on_the_same_machine_stop_last(unit: Unit) -> None:
+    """Else a session that is told to stop finds nobody to give its sum to."""
+    after = {word for value in unit.values("After") for word in value.split()}
+    assert after >= {"postgresql.service", "redis-server.service", "redis-server@queues.service"}
+
+
 @needs_systemd
 def test_systemd_accepts_them(tmp_path: Path) -> None:
     for one in units():

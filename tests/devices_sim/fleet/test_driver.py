@@ -13,6 +13,7 @@ import pytest
 
 from aggregation.clock import SimulatedClock
 from aggregation.pace import CALM, DAY, QUICK, WAITING, real_seconds
+from devices_sim.device.wake_up import WakeUp
 from devices_sim.fleet import driver
 from devices_sim.fleet.driver import Driver, Parts
 from devices_sim.fleet.living import LivingFleet
@@ -107,6 +108,22 @@ def test_while_the_server_is_away_nobody_but_one_asks(tmp_path: Path) -> None:
     # Those under way when the first noticed, and one at a time since.
     assert 0 < len(peer.calls) < 60 * 3
     assert fleet.report.unanswered > 0
+
+
+def test_what_the_server_declines_is_in_the_lines_of_progress(tmp_path: Path) -> None:
+    clock = SimulatedClock(tmp_path / "clock.json", machine=Machine())
+    clock.start(datetime.fromtimestamp(START, UTC), speed=0)
+    peer = Peer(clock)
+    parts = Parts(real_catalog(), peer.pins, DirectApi(peer), clock, Random(1))
+    fleet = Driver(MadeUp(world("demo", phones=3), start=START), parts, say=lambda line: None)
+    assert fleet.progress().endswith("0 updates sent by 3 phones")
+    for _ in range(3):
+        fleet.report.add(
+            WakeUp(stopped="The server declined. There is no population of this name.")
+        )
+    assert fleet.progress().endswith(
+        "sent by 3 phones; 3 × The server declined. There is no population of this name."
+    )
 
 
 def test_a_phone_at_rest_is_small(tmp_path: Path) -> None:

@@ -20,6 +20,14 @@ def test_it_works(person, signed_in):
     assert (ada.full_name, ada.email, ada.wants_email) == ("Ada Lovelace", "ada@example.com", False)
 
 
+def test_where_no_email_is_sent_it_says_so(signed_in, settings):
+    said = "No mail server is set here, so none are sent."
+    client = signed_in("analyst")
+    assert said not in client.get("/account").content.decode()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+    assert said in client.get("/account").content.decode()
+
+
 def test_guests_are_asked_to_sign_in():
     for address in ("/account", "/account/password", "/account/tokens", "/people", "/api"):
         assert Client().get(address)["Location"] == f"/login?next={address}"

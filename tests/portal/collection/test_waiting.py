@@ -8,6 +8,7 @@ from django.db import OperationalError, connection
 
 from portal.collection import beating as beating_module
 from portal.collection import completing, live, placing
+from portal.collection import run as run_module
 from portal.collection.live import key
 from portal.collection.models import Session
 from portal.collection.run import Run
@@ -40,6 +41,18 @@ def test_who_waits_for_the_database_is_not_taken_for_dead(collecting, settings):
     settings.SESSION_LAPSE_SECONDS = 2
     assert lives_on()
     assert run.waits_since is None
+
+
+def test_the_log_says_once_a_minute_what_a_session_waits_for(collecting, caplog, monkeypatch):
+    run = collecting.by_hand([FIRST], MIN)
+    connection.cursor().execute("ALTER TABLE collection_hold RENAME TO away")
+    for _ in range(3):
+        assert not look_around(run)
+    assert caplog.text.count(f"Session {run.row.pk} waits for a part") == 1
+    monkeypatch.setattr(run_module, "COMPLAIN_SECONDS", 0.0)
+    assert not look_around(run)
+    assert caplog.text.count(f"Session {run.row.pk} waits for a part") == 2
+    connection.cursor().execute("ALTER TABLE away RENAME TO collection_hold")
 
 
 def test_a_window_that_is_over_takes_no_more_while_the_database_is_away(collecting):
