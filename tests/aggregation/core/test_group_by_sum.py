@@ -247,6 +247,15 @@ def test_one_row_does_not_stand_for_every_cell() -> None:
         GroupBySum.parse(msgspec.msgpack.encode(document), SMALL)
 
 
+def test_no_partial_has_less_than_no_contributions() -> None:
+    """Without cells there is no sum that such a count could contradict."""
+    document = msgspec.msgpack.decode(GroupBySum(LARGE).serialise())
+    assert (document["ranks"], document["contributions"]) == (b"", 0)
+    document["contributions"] = -1
+    with pytest.raises(Problem, match="not a partial"):
+        GroupBySum.parse(msgspec.msgpack.encode(document), LARGE)
+
+
 def test_nothing_is_shown() -> None:
     core = filled(SMALL, part([1], [[4711, 1, 1]]))
     shown = repr(core) + str(core) + f"{core.params}" + repr(core.report())

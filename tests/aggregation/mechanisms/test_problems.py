@@ -94,6 +94,16 @@ BAD = {
         "bus/within",
     ),
     "basis not square": (_basis(((1.0, 0.0), (0.0, 1.0))), "basis.bus/within", "3 × 3"),
+    "basis of two rows": (
+        _basis(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))),
+        "basis.bus/within",
+        "3 × 3",
+    ),
+    "basis with a short row": (
+        _basis(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 1.0))),
+        "basis.bus/within",
+        "3 × 3",
+    ),
     "basis not finite": (
         _basis(((math.inf, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))),
         "basis.bus/within",
@@ -140,6 +150,15 @@ def test_it_refuses_more_shares_than_the_grid_can_resolve() -> None:
     split = BudgetSplit(slice_by=("n",), scales={})
     [finding] = problems(split, (key,), METRICS, {many.sha256: many}.__getitem__)
     assert "split 1,200 ways" in finding.message
+
+
+@pytest.mark.parametrize("slices", [1024, 1025])
+def test_the_budget_is_split_1024_ways_at_most(slices: int) -> None:
+    domain = Domain(range(slices))
+    key = Key(name="n", domain=domain.sha256, count=slices)
+    split = BudgetSplit(slice_by=("n",), scales={str(n): {"num_trips": 1.0} for n in range(slices)})
+    findings = problems(split, (key,), ("num_trips",), {domain.sha256: domain}.__getitem__)
+    assert [f.field for f in findings] == ([] if slices == 1024 else ["slice_by"])
 
 
 def test_it_refuses_more_slices_than_anyone_can_fit() -> None:

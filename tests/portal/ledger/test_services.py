@@ -7,10 +7,11 @@ from itertools import pairwise
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from aggregation.errors import Problem
 from aggregation.protocol.windows import Unit, Window
 from portal.audit.models import Entry
 from portal.ledger import services
-from portal.ledger.amounts import in_words
+from portal.ledger.amounts import hundredths_of, in_words
 from portal.ledger.models import Charge, Week
 from portal.ledger.selectors import left_in
 from portal.ledger.weeks import mondays
@@ -69,6 +70,19 @@ def test_all_is_reserved_or_nothing(reserve):
     with pytest.raises(services.NotEnough, match=r"ε 1 in 2026-W49, and 0.5 of 4 is left"):
         reserve("late", windows("2026-11-23", Unit.WEEK, 2), 100)
     assert list(Charge.objects.values_list("task", flat=True)) == ["big"]
+
+
+def test_a_refusal_names_what_all_windows_of_a_week_would_cost(reserve):
+    with pytest.raises(services.NotEnough, match=r"ε 4\.2 in 2026-W48, and 4 of 4 is left"):
+        reserve("daily", windows("2026-11-23", count=7), 60)
+    assert not Week.objects.exists()
+
+
+def test_an_amount_is_counted_in_hundredths_and_never_rounded():
+    assert [hundredths_of(epsilon) for epsilon in ("1.5", "0.01", "3")] == [150, 1, 300]
+    for epsilon in ("0.005", "1.501", "2.999"):
+        with pytest.raises(Problem, match="more than two places"):
+            hundredths_of(epsilon)
 
 
 def test_a_forgotten_week_stays_used_up_whatever_the_cap(reserve, clock, settings):
