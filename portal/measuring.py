@@ -133,7 +133,7 @@ def _note(one: Measured, part: str, number: int) -> None:
     elif part == _MICROSECONDS:
         one.seconds = number / 1e6
     else:
-        # Stored class by class; told as "no longer than", which adds up.
+        # Stored bucket by bucket; reported as "no longer than", as Prometheus has histograms.
         for bound in BOUNDS_SECONDS:
             if bound >= float(part):
                 one.within[bound] = one.within.get(bound, 0) + number

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 # What takes longer is worth a line by itself.
 SLOW_SECONDS = 5.0
 _SAFE = ("GET", "HEAD", "OPTIONS")
-# Everything else that a caller may write as a method is told as one.
+# Any other method is reported as one, so that callers cannot invent labels.
 _METHODS = (*_SAFE, "POST", "PUT", "PATCH", "DELETE")
 
 Answered = Callable[[HttpRequest], Any]

@@ -1,15 +1,15 @@
-"""What the heartbeat asks, and how often. Intervals are machine time.
+"""Which jobs the heartbeat runs, and how often. Intervals are machine time.
 
-Questions of one interval are one message, and asked one after the other: a message costs more than
-most answers. They stand in an order in which one finds what the last has made: a window that begins
-has its session, and is on offer, within one beat. Those that may take long come last; whatever a
-thread is busy with, the next beat's questions are asked by another.
+Jobs of one interval share one message and run one after the other: a message costs more than most
+of them do. They are in an order in which each finds what the one before has made: a window that
+begins has its session, and is on offer, within one beat. Those that may take long come last; while
+one of them keeps a thread busy, another thread runs the jobs of the next beat.
 """
 
 from typing import Any, Final
 
 # By the number of beats between two times.
-QUESTIONS: Final[dict[int, tuple[str, ...]]] = {
+JOBS: Final[dict[int, tuple[str, ...]]] = {
     1: (
         "pages.heartbeat",
         "tasks.advance_windows",
@@ -39,9 +39,9 @@ def schedule(*, beat: float) -> dict[str, dict[str, Any]]:
         f"every {beats} beats": {
             "task": "pages.ask",
             "schedule": beats * beat,
-            "args": [list(questions)],
+            "args": [list(names)],
             # What nobody took in time is forgotten: the next beat asks again.
             "options": {"expires": max(10.0, 2 * beats * beat)},
         }
-        for beats, questions in QUESTIONS.items()
+        for beats, names in JOBS.items()
     }

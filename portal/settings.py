@@ -67,7 +67,6 @@ if not DEMO:
     env.required_in_production("MAYFLY_PUBLIC_URL", PUBLIC_URL, "where people reach the portal")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 ROOT_URLCONF = "portal.urls"
-ASGI_APPLICATION = "portal.asgi.application"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -126,7 +125,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "csp.context_processors.nonce",
                 "portal.pages.context.frame",
             ],
             "builtins": ["django.templatetags.static", "portal.pages.templatetags.mayfly"],
@@ -190,7 +188,6 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 10, "interval_step": 0.2, "in
 # Longer than the longest session: a job that runs past it would be delivered a second time.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7 * 86_400, "socket_keepalive": True}
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_STORE_ERRORS_EVEN_IF_IGNORED = False
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -200,7 +197,6 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-CELERY_ENABLE_UTC = True
 SESSION_SLOTS = env.whole("MAYFLY_SESSION_SLOTS", 16, 1, 512)
 # Children that open updates for a worker's sessions, where one core is not enough.
 OPENERS = env.whole("MAYFLY_OPENERS", 0, 0, 64)
@@ -289,7 +285,7 @@ SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "portal.pages.views.csrf_failure"
+CSRF_FAILURE_VIEW = "portal.pages.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # Transport and content security

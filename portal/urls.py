@@ -43,7 +43,7 @@ urlpatterns = [
     re_path("^api/v1(/|$)", UnknownAddress.as_view()),
 ]  # fmt: skip
 
-handler400 = "portal.pages.views.bad_request"
-handler403 = "portal.pages.views.permission_denied"
-handler404 = "portal.pages.views.page_not_found"
-handler500 = "portal.pages.views.server_error"
+handler400 = "portal.pages.errors.bad_request"
+handler403 = "portal.pages.errors.permission_denied"
+handler404 = "portal.pages.errors.page_not_found"
+handler500 = "portal.pages.errors.server_error"

@@ -17,7 +17,7 @@ from aggregation.compiler.bind_group import group_terms
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.emptiness import may_be_empty, present_in
 from aggregation.compiler.guard import names
-from aggregation.compiler.lineage import DomainOf, common_field, origin_of, type_of
+from aggregation.compiler.lineage import common_field, origin_of, type_of
 from aggregation.compiler.parse import Statement
 from aggregation.compiler.rules import Verdicts
 from aggregation.compiler.scope import Relation, Scope, Tables
@@ -35,6 +35,7 @@ from aggregation.compiler.tree import (
     Source,
     Union,
 )
+from aggregation.protocol.ranks import DomainOf
 
 Steps = dict[str, Block]
 

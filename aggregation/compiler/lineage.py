@@ -7,7 +7,7 @@ such columns). Everything else is `Computed`, and stays so under whatever name i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from aggregation.compiler import bounds
@@ -35,9 +35,8 @@ from aggregation.compiler.tree import (
     Type,
 )
 from aggregation.protocol.domains import Domain, Value
+from aggregation.protocol.ranks import DomainOf
 from aggregation.protocol.streams import Column
-
-DomainOf = Callable[[str], Domain]
 
 _PICKING: Final = {"coalesce", "nullif", "min", "max"}
 

@@ -47,7 +47,7 @@ class GroupBySum(AggregationCore[Part, Parts, Report]):
 
     @property
     def touched_cells(self) -> int:
-        """Cells held in memory: for the control loop as well."""
+        """Cells held in memory: tests watch that they are only those that were touched."""
         return self._state().touched
 
     def accumulate(self, contribution: Part) -> Verdict:

@@ -14,14 +14,10 @@ from aggregation.protocol.spec_text import plain_value
 
 def to_yaml(spec: Spec) -> str:
     """YAML that reads back as the same spec. Fields that hold their default are left out."""
+    plain = _without_defaults(spec)
     return yaml.dump(
-        brief(spec), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, indent=2
+        plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, indent=2
     )
-
-
-def brief(spec: Spec) -> dict[str, Any]:
-    """The spec as plain values without what equals a default."""
-    return _without_defaults(spec)
 
 
 def _without_defaults(part: msgspec.Struct) -> dict[str, Any]:

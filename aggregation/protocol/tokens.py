@@ -29,7 +29,11 @@ def token(key: bytes, *, session: str, update: str) -> str:
 
 
 def is_token(key: bytes, given: str, *, session: str, update: str) -> bool:
-    """Whether this is the token of this update for this session; in constant time."""
+    """Whether this is the token of this update for this session; in constant time.
+
+    The rule as it reads. Front ends check by `portal.device_api.token_check`, which is quicker, and
+    which a test holds equal to this.
+    """
     try:
         wanted = token(key, session=session, update=update)
     except Problem:

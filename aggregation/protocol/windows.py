@@ -104,9 +104,6 @@ class Window:
     def __contains__(self, moment: datetime) -> bool:
         return self.start <= moment < self.end
 
-    def overlaps(self, other: Window) -> bool:
-        return self.start < other.end and other.start < self.end
-
 
 _LENGTH = {
     Unit.HOUR: timedelta(hours=1),

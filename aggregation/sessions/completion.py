@@ -38,7 +38,5 @@ class Completion(Withheld):
 
     big: tuple[Big, ...]
     small: tuple[Small, ...]
-    # Held windows that had closed already: dropped, their devices find no receipt.
-    late: tuple[Window, ...]
     accepted: int
     counts: Mapping[Reason, int]

@@ -154,14 +154,13 @@ class Session(Withheld):
         leaving = [window for window in self.windows_held if window in open_windows]
         self._refuse_to_leave(leaving, handing_over)
         held, self._held, self._way_in = self._held, {}, None
-        late = sorted(held.keys() - set(leaving))
+        late = held.keys() - set(leaving)
         self._counts[Reason.WINDOW_CLOSED] += sum(held[window].contributions for window in late)
         return Completion(
             big=tuple(Big(w, *held[w].flush()) for w in leaving if held[w].can_report()),
             small=tuple(
                 Small(w, *held[w].hand_over()) for w in leaving if not held[w].can_report()
             ),
-            late=tuple(late),
             accepted=self.accepted,
             counts=+self._counts,
         )

@@ -1,13 +1,11 @@
-"""Who may do what in the portal and its API; `portal.access` holds what lower apps use as well."""
+"""What a token may not do, and operators alone may; `portal.access` holds the rest."""
 
 from typing import Any
 
 from rest_framework.request import Request
 
-from portal.access import SignedIn, role_required, with_role
+from portal.access import SignedIn, with_role
 from portal.accounts.models import Role, Scope
-
-__all__ = ["InPerson", "Operating", "SignedIn", "role_required", "with_role"]
 
 
 class InPerson(SignedIn):

@@ -13,10 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from aggregation.errors import Problem
+from portal.access import role_required
 from portal.accounts import services
 from portal.accounts.forms import HeldRolesForm, NewPersonForm, WithPassword
 from portal.accounts.models import Person, Role
-from portal.accounts.permissions import role_required
 from portal.accounts.requests import PersonRequest, posted
 from portal.accounts.selectors import everyone, working_tokens
 from portal.clock import civil_clock

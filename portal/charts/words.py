@@ -35,10 +35,6 @@ def tooltip(label: str, mark: Mark, unit: str) -> str:
     return f"{label}: {spoken(mark, unit)}"
 
 
-def percent(fraction: float) -> str:
-    return f"{_trimmed(100 * fraction, _places(abs(fraction)))} %"
-
-
 def nothing_shown(marks: Sequence[Mark]) -> str:
     """The sentence in place of a chart that has no number to draw."""
     if not marks:

@@ -1,4 +1,5 @@
-"""What sessions say of themselves, and what their queues say of them. Exact: the control loop's.
+"""The live status of sessions, read from the queues' Valkey. Its counts are exact, so it is for the
+controller; pages show them through `coarse`.
 
 A session says it once a second; how long ago that was is read from the time that its word still
 has to live, so that no two machines' clocks are compared. A session that is alive and has not

@@ -7,7 +7,7 @@ the rest of an upload does.
 import asyncio
 from typing import Any
 
-# How often all are looked over, in their time.
+# Looks at each body within its allowed seconds; one that is still arriving then is ended.
 _LOOKS = 4
 STALLED = -1
 

@@ -75,11 +75,6 @@ def spend(*, task: str, windows: Sequence[Window], clock: Clock, actor: Actor | 
     return settle(task=task, spent=windows, freed=(), clock=clock, actor=actor)
 
 
-def free(*, task: str, windows: Sequence[Window], clock: Clock, actor: Actor | None = None) -> int:
-    """Give back what windows would have cost that have not begun, and now never will."""
-    return settle(task=task, spent=(), freed=windows, clock=clock, actor=actor)
-
-
 @transaction.atomic
 def settle(
     *,

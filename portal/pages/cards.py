@@ -141,3 +141,7 @@ def _stream(stream: Stream, catalog: Catalog) -> Card:
             Figure(f"{stream.ttl_days} days", "on the phone"),
         ),
     )
+
+
+def cards_for(viewer: Viewer) -> list[Card]:
+    return [card for source in SOURCES for card in source(viewer)]

@@ -107,10 +107,8 @@ class _Renderer(RendererHTML):
         if language == "steps":
             return docs_steps.path(tokens[idx].content)
         # In the frame that its button stands in: put around it later, it would move what follows.
-        code = (
-            '<div class="docs-code"><pre data-copy><code data-language="{}">{}</code></pre></div>\n'
-        )
-        return format_html(code, language, tokens[idx].content)
+        code = '<div class="docs-code"><pre data-copy><code>{}</code></pre></div>\n'
+        return format_html(code, tokens[idx].content)
 
 
 def _opening(tokens: list[Token]) -> tuple[str, str, list[Token]]:

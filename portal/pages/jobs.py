@@ -1,4 +1,4 @@
-"""The heartbeat: one message with many questions, and the first of them: does it beat at all?"""
+"""The heartbeat: one message that runs many jobs, and the first of them: does it beat at all?"""
 
 from celery import current_app, shared_task
 from django.db import connections
@@ -8,12 +8,12 @@ from portal.collection.draining import is_draining
 
 
 @shared_task(name="pages.ask", ignore_result=True)
-def ask(questions: list[str]) -> None:
-    """One job after the other. What one of them meets is logged under its own name, and is none of
-    the others' trouble: they go on, and with a new connection to the database if theirs is broken.
+def ask(names: list[str]) -> None:
+    """One job after the other. One that fails is logged under its own name and stops no other: they
+    go on, with a new connection to the database if theirs is broken.
     """
     failing = observing_jobs.names_failing()
-    for name in questions:
+    for name in names:
         if is_draining():
             return
         _leave_what_is_broken()

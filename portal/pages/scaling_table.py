@@ -1,4 +1,5 @@
-"""The tables of /docs/scaling, in words: what the command prints and the page shows."""
+"""The tables of /docs/scaling, in words: the command prints the first, and a test compares the page
+with all of them."""
 
 from __future__ import annotations
 

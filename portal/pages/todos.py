@@ -171,3 +171,7 @@ def _counted(number: int, one: str, many: str) -> str:
 def _some(names: list[str]) -> str:
     shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def todos_for(viewer: Viewer) -> list[Todo]:
+    return [todo for source in SOURCES for todo in source(viewer)]

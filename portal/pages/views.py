@@ -16,31 +16,13 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.models import Person, Role
 from portal.clock import civil_clock
 from portal.pages import health as health_check
+from portal.pages.cards import cards_for
 from portal.pages.context import THEMES
-from portal.pages.errors import (
-    bad_request,
-    csrf_failure,
-    page_not_found,
-    permission_denied,
-    server_error,
-)
 from portal.pages.health import Part
 from portal.pages.home import Viewer
 from portal.pages.now import now as what_goes_on
-from portal.pages.selectors import cards_for, todos_for
+from portal.pages.todos import todos_for
 from portal.releases.browsing.newest import Newest, newest
-
-__all__ = [
-    "bad_request",
-    "choose_theme",
-    "csrf_failure",
-    "health",
-    "home",
-    "now",
-    "page_not_found",
-    "permission_denied",
-    "server_error",
-]
 
 _YEAR_SECONDS = 365 * 86_400
 

@@ -15,7 +15,7 @@ from portal.accounts.models import Person
 from portal.accounts.passwords import refuse_late, require_password
 from portal.audit import witness
 from portal.audit.services import move
-from portal.clocks import noted_ahead
+from portal.clock_skew import noted_ahead
 from portal.problems import Conflict
 from portal.tasks import telling
 from portal.tasks.activating import activate

@@ -13,7 +13,6 @@ from aggregation.compiler import bounds
 from aggregation.compiler.contract import outputs_of
 from aggregation.compiler.diagnostics import Finding
 from aggregation.compiler.guard.plan import Plan
-from aggregation.compiler.lineage import DomainOf
 from aggregation.compiler.origins import Computed, FromChoice, FromColumn
 from aggregation.compiler.parse import Statement
 from aggregation.compiler.tree import (
@@ -30,6 +29,7 @@ from aggregation.compiler.tree import (
 )
 from aggregation.compiler.walks import conjuncts, expressions, walk
 from aggregation.protocol.domains import Value
+from aggregation.protocol.ranks import DomainOf
 from aggregation.protocol.streams import Column
 
 _KEEP: Final = "Give them a value of their own with COALESCE, or leave them out with WHERE."

@@ -12,7 +12,7 @@ from aggregation.errors import Problem
 from portal import heartbeats
 from portal.audit import witness
 from portal.audit.selectors import latest_verification
-from portal.clocks import noted_ahead
+from portal.clock_skew import noted_ahead
 from portal.notifications.models import Delivery
 from portal.pages import health
 from portal.pages.overview.finding import Finding, Findings, Seen, Source

@@ -57,12 +57,6 @@ def parts(number: Number) -> str:
 
 
 @register.filter
-def percent(fraction: float | None) -> str:
-    """`+3.1 %` of a fraction; nothing where it is not known."""
-    return "" if fraction is None else f"{signed(100 * fraction, 1)} %"
-
-
-@register.filter
 def changed(change: Change | None) -> SafeString | str:
     """A difference with its interval, and whether it is more than noise."""
     if change is None:

@@ -3,7 +3,7 @@
 import pytest
 
 from aggregation.compiler import Refused, compile_spec
-from aggregation.compiler.guard.catalogue import BACKSTOPS, REFUSALS
+from tests.aggregation.compiler.catalogue import BACKSTOPS, REFUSALS
 from tests.aggregation.compiler.corpus import Case, cases, catalog
 
 HOSTILE = cases("hostile")

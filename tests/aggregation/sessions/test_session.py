@@ -37,7 +37,7 @@ def test_it_works() -> None:
     assert room.session.contributions(NEXT) == 1
     done = room.session.complete(open_windows=[WEEK, NEXT], handing_over=[NEXT])
     (big,), (small,) = done.big, done.small
-    assert (big.window, small.window, done.late) == (WEEK, NEXT, ())
+    assert (big.window, small.window) == (WEEK, NEXT)
     assert sums(big.state) == {3: [2, 21]}
     assert big.receipts == {room.id: receipts_of([both[0], ones[0][0], ones[1][0]])}
     assert small.receipts == {room.id: receipts_of([both[0]])}
@@ -159,7 +159,7 @@ def test_what_is_too_late_at_completion_is_dropped_and_counted() -> None:
     room.fill(NEXT, 3)
     done = room.session.complete(open_windows=[NEXT])
     assert [big.window for big in done.big] == [NEXT]
-    assert (done.small, done.late) == ((), (WEEK,))
+    assert done.small == ()
     assert done.counts == {Reason.WINDOW_CLOSED: 4}
 
 
@@ -206,7 +206,7 @@ def test_completion_consumes() -> None:
 
 def test_an_empty_session_completes_with_nothing() -> None:
     done = Room().session.complete(open_windows=[WEEK, NEXT])
-    assert (done.big, done.small, done.late, done.accepted) == ((), (), (), 0)
+    assert (done.big, done.small, done.accepted) == ((), (), 0)
 
 
 def test_it_is_full_by_one_window_or_by_all_updates() -> None:

@@ -5,8 +5,9 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
+from portal.access import role_required
 from portal.accounts.models import Role
-from portal.accounts.permissions import InPerson, Operating, role_required
+from portal.accounts.permissions import InPerson, Operating
 from tests.portal.accounts.conftest import bearer
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.charts import Mark
-from portal.charts.words import nothing_shown, percent, short, short_interval, spoken
+from portal.charts.words import nothing_shown, short, short_interval, spoken
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,6 @@ def test_spoken(mark: Mark, written: str) -> None:
 
 def test_a_label_carries_the_interval() -> None:
     assert short_interval(Mark(12.4e6, 0.31e6)) == "12.40 ± 0.31 M"
-
-
-@pytest.mark.parametrize(
-    ("fraction", "written"), [(0.031, "3.1 %"), (-0.12, "−12 %"), (0.5, "50 %"), (0.0, "0 %")]
-)
-def test_percent(fraction: float, written: str) -> None:
-    assert percent(fraction) == written
 
 
 def test_a_sentence_of_reasons_ends_once() -> None:

@@ -43,7 +43,7 @@ def test_it_works(reserve, clock):
     assert (week.stream, week.monday, week.cap) == ("trips", date(2026, 11, 23), 400)
     assert (week.reserved, week.spent, week.left) == (350, 0, 50)
     services.spend(task="daily", windows=windows("2026-11-23"), clock=clock)
-    services.free(task="daily", windows=windows("2026-11-29"), clock=clock)
+    services.settle(task="daily", spent=(), freed=windows("2026-11-29"), clock=clock)
     week.refresh_from_db()
     assert (week.reserved, week.spent, week.left) == (250, 50, 100)
 
@@ -98,7 +98,7 @@ def test_a_forgotten_week_stays_used_up_whatever_the_cap(reserve, clock, setting
         with pytest.raises(services.NotEnough):
             reserve("late", windows("2026-11-24"), 1)
         assert services.use_up(**forgotten) == 0
-    services.free(task="daily", windows=windows("2026-11-23"), clock=clock)
+    services.settle(task="daily", spent=(), freed=windows("2026-11-23"), clock=clock)
     with pytest.raises(services.NotEnough):
         reserve("late", windows("2026-11-24"), 1)
 
@@ -123,7 +123,7 @@ def test_a_window_that_has_begun_is_neither_reserved_nor_freed(reserve, clock):
     reserve("daily", windows("2026-11-17"), 10)
     clock.set(datetime(2026, 11, 17, tzinfo=UTC))
     with pytest.raises(Conflict, match="has begun"):
-        services.free(task="daily", windows=windows("2026-11-17"), clock=clock)
+        services.settle(task="daily", spent=(), freed=windows("2026-11-17"), clock=clock)
     assert Week.objects.get().reserved == 10
 
 
@@ -142,7 +142,7 @@ def test_a_charge_is_settled_once(reserve, clock):
     reserve("daily", found, 50)
     assert services.spend(task="daily", windows=found, clock=clock) == 1
     assert services.spend(task="daily", windows=found, clock=clock) == 0
-    assert services.free(task="daily", windows=found, clock=clock) == 0
+    assert services.settle(task="daily", spent=(), freed=found, clock=clock) == 0
     assert Week.objects.get().spent == 50
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from portal.environment import KNOBS
 from portal.notifications import occasions, sending
-from portal.schedule import QUESTIONS
+from portal.schedule import JOBS
 from portal.states import Stateful
 from portal.supervisor import system
 from tests.portal.pages.reading_docs import tables, text
@@ -58,7 +58,7 @@ def test_the_times_between_attempts_are_the_code_s() -> None:
 
 def test_the_chain_is_verified_as_often_as_the_page_says() -> None:
     beat = float(KNOBS["MAYFLY_HEARTBEAT_SECONDS"].default)
-    seconds = {name: beat * beats for beats, names in QUESTIONS.items() for name in names}
+    seconds = {name: beat * beats for beats, names in JOBS.items() for name in names}
     assert seconds["audit.verify_new_entries"] == 30
     assert seconds["audit.verify_chain"] == 3600
     assert "new entries every half a minute, and the whole chain once an hour" in text("audit")

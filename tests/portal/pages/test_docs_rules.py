@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from aggregation.compiler import bounds
-from aggregation.compiler.guard import catalogue
 from aggregation.compiler.report import compile_text
 from aggregation.protocol.sqlite_limits import ALLOWED_FUNCTIONS
 from aggregation.protocol.streams import Catalog
+from tests.aggregation.compiler import catalogue
 from tests.portal.pages.reading_docs import fences, tables, text
 
 # What the reading of a document says before the compiler sees a spec.

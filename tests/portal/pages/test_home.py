@@ -12,8 +12,9 @@ from aggregation.protocol.streams import Catalog
 from portal.accounts.models import ApiToken, Person, Role
 from portal.audit.models import Verification
 from portal.audit.verification import verify_log
+from portal.pages.cards import cards_for
 from portal.pages.home import Viewer
-from portal.pages.selectors import cards_for, todos_for
+from portal.pages.todos import todos_for
 from portal.valkey import queue_client
 
 SignedIn = Callable[..., Client]

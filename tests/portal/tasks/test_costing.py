@@ -8,7 +8,7 @@ from aggregation.compiler import compile_spec
 from aggregation.protocol.spec_reading import read_spec
 from portal.ledger.models import Charge, Week
 from portal.ledger.selectors import weeks_short_of
-from portal.ledger.services import NotEnough, free, use_up
+from portal.ledger.services import NotEnough, settle, use_up
 from portal.streams.selectors import installed_catalog
 from portal.tasks.costing import effects
 from portal.tasks.editor_cost import cost
@@ -43,7 +43,8 @@ def test_a_week_that_is_closed_fits_nothing_even_where_a_charge_came_free(
 ):
     other = active("other", epsilon=2)
     use_up(streams=["trips"], mondays=[MONDAY], clock=clock)
-    free(task="other", windows=[other.windows.get(start__date=MONDAY).as_window()], clock=clock)
+    freed = [other.windows.get(start__date=MONDAY).as_window()]
+    settle(task="other", spent=(), freed=freed, clock=clock)
     week = Week.objects.get(monday=MONDAY)
     assert (week.cap, week.reserved, week.spent) == (400, 0, 200)
     revision = submitted()

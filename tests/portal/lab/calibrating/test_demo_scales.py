@@ -16,9 +16,9 @@ from aggregation.protocol.ranks import Cells
 from aggregation.protocol.shipped import ACTIVITIES
 from devices_sim.fleet.ground_truth import METRICS, sums_by_phone, true_sums
 from devices_sim.fleet.world import World
-from portal.lab.calibrating.built_in import HOW, facts, measured
 from portal.tasks.starting_points import starting_point
 from tests.devices_sim.fleet.small_world import MONDAY, SECONDS, WEEK, world
+from tests.portal.lab.calibrating.built_in import HOW, facts, measured
 
 
 def mechanism(slug: str) -> dict:
