@@ -141,6 +141,14 @@ class Session(Withheld):
         """Held windows that can leave only to somebody who takes them over."""
         return tuple(w for w in self.windows_held if not self._held[w].can_report())
 
+    def drop(self, window: Window) -> None:
+        """Forget what is held of a window that has closed: nobody takes it any more."""
+        self._intake()
+        if window in self._open:
+            raise Problem(f"{window.id} is open: what devices send is not dropped.")
+        if (held := self._held.pop(window, None)) is not None:
+            self._counts[Reason.WINDOW_CLOSED] += held.contributions
+
     def complete(
         self, *, open_windows: Collection[Window], handing_over: Collection[Window] = ()
     ) -> Completion:

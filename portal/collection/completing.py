@@ -27,6 +27,7 @@ from portal.collection.leaving import Leaving, make_keys, make_ready
 from portal.collection.models import HandOver, Session
 from portal.collection.placing import bury
 from portal.collection.run import Run, look_seconds, rest, where
+from portal.collection.selectors import outstanding
 from portal.tasks.models import TaskWindow
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ def complete(run: Run) -> Sequence[Small]:
     _settle(run, Session.State.COMPLETING, lambda: _stop_taking(run))
     _until(run, lambda: _is_queue_empty(run))
     _until(run, lambda: _has_all_hand_overs(run))
-    takers = _await_takers(run, run.needs_takers())
+    takers = _await_takers(run, run.needs_takers)
     if takers is None:
         # Its devices find no receipt and send again: all of them alike, whatever it held.
         bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
@@ -70,6 +71,7 @@ def _is_queue_empty(run: Run) -> bool:
     """Take what front ends have accepted: from here on they find no queue."""
     live.close_queue(run.row.pk)
     while batch := live.pop_closing(run.row.pk, BATCH):
+        run.close_due()
         run.summing.take(batch)
         live.beat(run.row.pk)
     return live.is_closing_empty(run.row.pk)
@@ -79,15 +81,16 @@ def _has_all_hand_overs(run: Run) -> bool:
     """Nothing more is handed over to a session that completes: what is on its way arrives."""
     run.receive()
     run.read_holds()
-    return handing_over.is_all_here(run.row)
+    return run.arrivals.are_over(outstanding(run.row))
 
 
-def _await_takers(run: Run, windows: Collection[Window]) -> Takers | None:
-    """Wait for somebody who takes over; a worker that stops waits so long and no longer."""
+def _await_takers(run: Run, needed: Callable[[], Collection[Window]]) -> Takers | None:
+    """Wait for somebody who takes over; a worker that stops waits so long and no longer. For which
+    windows is asked anew each time: once it stops, for all."""
     deadline = None
     while True:
         with suppress(*_TROUBLE), _beating(run):
-            if (takers := find_takers(run, windows)) is not None:
+            if (takers := find_takers(run, needed())) is not None:
                 _note_recovery(run)
                 return takers
         if run.is_draining():
@@ -121,33 +124,42 @@ def _in_grace(run: Run) -> list[Window]:
 
 
 def _flush(run: Run, leaving: Leaving, takers: Takers | None) -> None:
+    def needed() -> list[Window]:
+        small = [one.window for one in leaving.small]
+        return [*small, *(one.window for one in leaving.sealed)] if run.is_draining() else small
+
     while takers is not None:
         try:
-            _flush_to(run, leaving, takers)
+            _flush_to(run, leaving, takers, needed)
         except TakerGone:
-            takers = _await_takers(run, [small.window for small in leaving.small])
+            takers = _await_takers(run, needed)
         else:
             return
     bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
     raise SessionOver(run.row.pk)
 
 
-def _flush_to(run: Run, leaving: Leaving, takers: Takers) -> None:
+def _flush_to(
+    run: Run, leaving: Leaving, takers: Takers, needed: Callable[[], Collection[Window]]
+) -> None:
     def attempt() -> None:
+        if not takers.keys() >= set(needed()):
+            raise TakerGone(run.row.pk)  # its worker has begun to stop
         flush(session=run.row, leaving=leaving, takers=takers, clock=run.clock)
 
     _settle(run, Session.State.FLUSHED, attempt)
 
 
 def _push(run: Run, leaving: Leaving) -> None:
-    """Give the sealed states to whom the committed rows name."""
+    """Give the sealed states to whom the committed rows name. What a dead collector stands for is
+    kept, and given to the next one."""
     states = {small.window.id: small for small in leaving.small}
-    deadline = time.monotonic() + handing_over.OVERDUE.total_seconds()
+    deadline = time.monotonic() + handing_over.OVERDUE_SECONDS
     waiting: list[HandOver] = []
 
     def read() -> bool:
         rows = HandOver.objects.filter(session=run.row).select_related("successor", "window")
-        waiting[:] = list(rows)
+        waiting[:] = list(rows.exclude(successor__state=Session.State.DEAD))
         return True
 
     _until(run, read)
@@ -178,11 +190,14 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
         else:
             _note_recovery(run)
             return
-        state = _state(run)
+        # Before it is known, there is no next attempt: that would find its own work, take it for
+        # another's, and leave undone what is to follow it.
+        while (state := _state(run)) is None:
+            _pause(run)
         if state == goal:
             run.row.state, run.waits_since = goal, None
             return
-        if state not in (before, None):
+        if state != before:
             raise SessionOver(run.row.pk)
         _pause(run)
 

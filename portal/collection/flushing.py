@@ -40,7 +40,7 @@ def flush(*, session: Session, leaving: Leaving, takers: Takers, clock: Clock) -
 
     A window that is not in grace any more is too late and left out, as if it had not been held.
     """
-    row = _lock_sessions(session, leaving, takers)
+    row = _lock_sessions(session, takers)
     windows = _lock_windows(row)
     stored = [_store(row, windows[one.window], one, clock) for one in leaving.sealed
               if one.window in windows]  # fmt: skip
@@ -59,14 +59,15 @@ def flush(*, session: Session, leaving: Leaving, takers: Takers, clock: Clock) -
     session.state = row.state
 
 
-def _lock_sessions(session: Session, leaving: Leaving, takers: Takers) -> Session:
-    """All in one order, so that two sessions that flush cannot wait for each other."""
-    wanted = {takers[small.window].pk for small in leaving.small}
+def _lock_sessions(session: Session, takers: Takers) -> Session:
+    """All in one order, so that two sessions that flush cannot wait for each other. Takers are as
+    they were found: open, or collectors for which the next one gets what is kept."""
+    wanted = {taker.pk: taker.state for taker in takers.values()}
     rows = Session.objects.select_for_update(no_key=True).order_by("pk")
-    found = {row.pk: row for row in rows.filter(pk__in=wanted | {session.pk})}
+    found = {row.pk: row for row in rows.filter(pk__in=[*wanted, session.pk])}
     if found[session.pk].state != Session.State.COMPLETING:
         raise SessionOver(session.pk)
-    if any(found[pk].state != Session.State.OPEN for pk in wanted):
+    if any(found[pk].state != state for pk, state in wanted.items()):
         raise TakerGone(session.pk)
     return found[session.pk]
 

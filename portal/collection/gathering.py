@@ -47,7 +47,7 @@ from portal.collection.opening import config_of, open_session
 from portal.collection.placing import bury
 from portal.collection.reach import note_reach
 from portal.collection.run import rest
-from portal.collection.selectors import holders
+from portal.collection.selectors import holders, outstanding
 from portal.collection.stored import as_stored
 from portal.problems import Conflict
 from portal.tasks.models import TaskWindow
@@ -156,12 +156,14 @@ def _await_sessions(
         collector.take_over(state, from_session=from_session)
 
     assert row.collects is not None  # noqa: S101 - it is a collector
+    arrivals = handing_over.Arrivals()
     while True:
         try:
             # In this order: who has no hold any more has committed its hand-over.
             held = holders(row.collects).exists()
             handing_over.receive(row, keys, take)
-            if not held and handing_over.is_all_here(row) and not handing_over.is_kept_for(row):
+            here = arrivals.are_over(outstanding(row))
+            if not held and here and not handing_over.is_kept_for(row):
                 return
         except (OperationalError, InterfaceError):
             connection.close()

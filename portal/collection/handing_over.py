@@ -5,9 +5,8 @@ queue. A successor completes only once everything that names it has arrived, or 
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 
 import msgspec
 from django.db import Error as DatabaseError
@@ -18,11 +17,10 @@ from aggregation.protocol.sealing import SessionKeys, seal_state
 from aggregation.sessions.completion import Small
 from portal.collection import live
 from portal.collection.models import HandOver, Session
-from portal.collection.selectors import collector_of, kept, outstanding, serving
-from portal.tasks.models import TaskWindow
+from portal.collection.selectors import kept, outstanding, serving
 
-# A sender that has not pushed by then has crashed between its commit and its push.
-OVERDUE = timedelta(seconds=10)
+# Machine time. A sender that has not pushed by then has crashed between its commit and its push.
+OVERDUE_SECONDS = 10.0
 
 
 class _Pushed(msgspec.Struct, frozen=True):
@@ -31,18 +29,26 @@ class _Pushed(msgspec.Struct, frozen=True):
     sealed: bytes
 
 
-def successors(session: Session, windows: Collection[TaskWindow]) -> dict[TaskWindow, Session]:
-    """For each window, who could take it over now: its collector, or another session."""
+class Arrivals:
+    """What was handed over to one session and has not arrived, and since when that is known here:
+    by one clock, for the clocks of two machines differ."""
+
+    def __init__(self) -> None:
+        # Machine time, by hand-over.
+        self._known_since: dict[int, float] = {}
+
+    def are_over(self, rows: Iterable[HandOver]) -> bool:
+        """Whether none of these can still arrive."""
+        now = time.monotonic()
+        since = [self._known_since.setdefault(row.pk, now) for row in rows]
+        return all(now - known > OVERDUE_SECONDS for known in since)
+
+
+def other_session(session: Session) -> Session | None:
+    """A living one of the same revision, which devices are sent to."""
     others = list(serving(session.revision).exclude(pk=session.pk).order_by("-opened_at"))
     alive = live.alive([other.pk for other in others])
-    other = next((one for one in others if one.pk in alive), None)
-    found = {window: _taker(window, other) for window in windows}
-    return {window: taker for window, taker in found.items() if taker is not None}
-
-
-def _taker(window: TaskWindow, other: Session | None) -> Session | None:
-    """Once a window is being collected, its collector takes it, or a later one of its kind."""
-    return collector_of(window) if window.collectors.exists() else other
+    return next((one for one in others if one.pk in alive), None)
 
 
 def push(session: Session, small: Small, successor: Session) -> None:
@@ -92,13 +98,6 @@ def _take_one(
         window_id=pushed.window,
     )
     take(pushed.session, pushed.window, state)
-
-
-def is_all_here(session: Session) -> bool:
-    """Whether nothing that was handed over to a session can still arrive."""
-    now = datetime.now(UTC)
-    senders = (row.session for row in outstanding(session))
-    return all(one.ended_at is not None and now - one.ended_at > OVERDUE for one in senders)
 
 
 def is_kept_for(collector: Session) -> bool:

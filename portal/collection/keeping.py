@@ -105,7 +105,7 @@ class Keeper(Withheld):
         last = self._given.setdefault(small.window.id, _Given(row.successor_id, now))
         if row.successor.state == Session.State.DEAD and not _goes_on(row):
             return
-        overdue = now - last.at > handing_over.OVERDUE.total_seconds()
+        overdue = now - last.at > handing_over.OVERDUE_SECONDS
         if not row.received and (row.successor_id != last.successor or overdue):
             handing_over.push(self.session, small, row.successor)
             self._given[small.window.id] = _Given(row.successor_id, now)

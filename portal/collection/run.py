@@ -19,6 +19,7 @@ from aggregation.sessions.session import Session as Summing
 from portal.collection import handing_over, live
 from portal.collection.beating import patience_seconds
 from portal.collection.flushing import SessionOver
+from portal.collection.leaving import expiry_of
 from portal.collection.metering import Meters
 from portal.collection.models import Hold, Session
 from portal.collection.opening import hold_open_windows, windows_to_hold
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 
 # Machine time after which the log says again what keeps a session waiting.
 COMPLAIN_SECONDS = 60.0
+# Machine time for which a closed window's sum waits for its collector, whatever its size.
+MOST_WAIT_SECONDS = 600.0
 
 
 @dataclass(repr=False)
@@ -45,8 +48,10 @@ class Run:
     meters: Meters = field(default_factory=Meters)
     # Machine time since which a part it needs is away.
     waits_since: float | None = None
-    # Machine time since which it holds a closed window.
-    closed_at: float | None = None
+    # Machine time since which a window is known to be closed.
+    closed_at: dict[Window, float] = field(default_factory=dict)
+    # What others handed over to it.
+    arrivals: handing_over.Arrivals = field(default_factory=handing_over.Arrivals)
     # Machine time of its last call.
     called_at: float | None = None
     # What its log said last, and when.
@@ -103,6 +108,7 @@ class Run:
         self.read_holds()
         still = open_windows(self.clock.now()).filter(pk__in=[w.pk for w in self.windows.values()])
         self.summing.set_open([row.as_window() for row in still])
+        self._drop_expired()
         self._give_up_empty_windows({row.pk for row in still})
 
     def close_due(self) -> None:
@@ -112,14 +118,23 @@ class Run:
         still = [w for w in self.summing.windows_open if self.windows[w].due_at > now]
         self.summing.set_open(still)
 
+    def note_closed(self) -> None:
+        now, closed = self.clock.now(), self.summing.windows_closed
+        for window, row in self.windows.items():
+            if window in closed or row.due_at <= now:
+                self.closed_at.setdefault(window, time.monotonic())
+
+    def is_late(self, window: Window) -> bool:
+        """Whether a closed window's sum has waited for its collector for long enough."""
+        return time.monotonic() - self.closed_at.get(window, math.inf) >= MOST_WAIT_SECONDS
+
     def read_holds(self) -> None:
         holds = Hold.objects.filter(session=self.row).select_related("window")
         self.windows = {hold.window.as_window(): hold.window for hold in holds}
 
     def needs_takers(self) -> tuple[Window, ...]:
-        """Windows that can leave only to somebody: small ones, and all when a worker stops."""
-        held = self.summing.windows_held
-        return held if self.row.reason == Session.Reason.DRAIN else self.summing.windows_small
+        """Windows that can leave only to somebody: small ones, and all when its worker stops."""
+        return self.summing.windows_held if self.is_draining() else self.summing.windows_small
 
     def receive(self) -> None:
         handing_over.receive(self.row, self.keys, self._take_over)
@@ -128,16 +143,29 @@ class Run:
         window = Window.parse(window_id, self.config.window_unit)
         self.summing.take_over(state, from_session=from_session, window=window)
 
+    def _drop_expired(self) -> None:
+        """What nobody comes for lives no longer in memory than it would if it were stored."""
+        for window in self.summing.windows_closed:
+            expires_at = expiry_of(self.windows[window].due_at.astimezone(UTC).date())
+            if self.is_late(window) and self.clock.now() >= expires_at:
+                self.summing.drop(window)
+                log.error("Session %s drops %s, which was not released.", self.row.pk, window)
+
     def _give_up_empty_windows(self, still_open: set[int]) -> None:
         """A closed window of which it has nothing, and gets nothing, need not wait for it."""
         for window, row in list(self.windows.items()):
             if row.pk not in still_open and not self.summing.contributions(window):
-                with transaction.atomic():
-                    # Senders lock their successor: nothing is handed over meanwhile.
-                    Session.objects.select_for_update(no_key=True).get(pk=self.row.pk)
-                    if not outstanding(self.row).filter(window=row).exists():
-                        Hold.objects.filter(session=self.row, window=row).delete()
-                        del self.windows[window]
+                self._give_up(window, row)
+
+    @transaction.atomic
+    def _give_up(self, window: Window, row: TaskWindow) -> None:
+        # Senders lock their successor: nothing is handed over meanwhile.
+        Session.objects.select_for_update(no_key=True).get(pk=self.row.pk)
+        awaited = outstanding(self.row).filter(window=row)
+        if self.arrivals.are_over(awaited):
+            awaited.update(received=True)  # should it come after all, it finds no place
+            Hold.objects.filter(session=self.row, window=row).delete()
+            del self.windows[window]
 
 
 def rest() -> None:

@@ -57,6 +57,11 @@ def collector_of(window: TaskWindow) -> Session | None:
     return Session.objects.filter(collects=window, state=Session.State.OPEN).first()
 
 
+def latest_collector(window: TaskWindow) -> Session | None:
+    """The one that lives, as there is one at a time; else the last that died."""
+    return window.collectors.order_by("requested_at", "pk").last()
+
+
 def kept() -> QuerySet[HandOver]:
     """What went to a collector that has not used it yet: whoever handed it over keeps it, too."""
     rows = HandOver.objects.filter(successor__collects__isnull=False)

@@ -253,7 +253,8 @@ def _hand_overs(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
     for number, session in enumerate(world.sessions):
         if session.alive and session.held and not session.collects:
             for successor, other in enumerate(world.sessions):
-                if successor != number and other.state == OPEN:
+                stands_for_the_next = other.collects and other.state == DEAD
+                if successor != number and (other.state == OPEN or stands_for_the_next):
                     yield from _handed(world, number, successor, rules)
     for to, state in world.passing:
         if (session := world.sessions[to]).alive:
@@ -276,8 +277,9 @@ def _handed(world: World, number: int, to: int, rules: Rules) -> Iterator[tuple[
             over = replace(flushed.sessions[number], handed=handed, named=named)
             if world.sessions[to].collects or not rules.kept_for_collectors_only:
                 over = replace(over, kept=(to, state))
-            passing = world.passing | {(to, state)}
-            yield name, replace(flushed, passing=passing).with_session(number, over)
+            passing = {(to, state)} if world.sessions[to].state == OPEN else set()
+            after = replace(flushed, passing=world.passing | passing)
+            yield name, after.with_session(number, over)
         elif not rules.hand_over_after_commit:
             passing = world.passing | {(to, state)}
             yield name, replace(world, passing=passing).with_session(number, gone(session))

@@ -163,6 +163,19 @@ def test_what_is_too_late_at_completion_is_dropped_and_counted() -> None:
     assert done.counts == {Reason.WINDOW_CLOSED: 4}
 
 
+def test_what_nobody_takes_any_more_is_dropped_once_it_has_closed() -> None:
+    room = Room()
+    room.fill(WEEK, 3)
+    with pytest.raises(Problem, match="is open"):
+        room.session.drop(WEEK)
+    room.session.set_open([NEXT])
+    room.session.drop(WEEK)
+    assert room.session.windows_held == ()
+    assert room.session.counts == {Reason.WINDOW_CLOSED: 3}
+    room.session.drop(WEEK)
+    assert room.session.complete(open_windows=[WEEK]).small == ()
+
+
 def test_small_is_below_the_threshold_and_waits_for_a_successor() -> None:
     room = Room()
     room.fill(WEEK, 3)

@@ -256,3 +256,80 @@ def test_a_death_that_is_found_on_the_way_ends_it(collecting):
     with pytest.raises(SessionOver):
         completing._settle(run, Session.State.FLUSHED, attempt)
     assert nothing_is_stored()
+
+
+def answer_lost(monkeypatch, name):
+    """The first `completing.<name>` commits, its answer is lost, and so is the next question."""
+    real, state, lost, asked = getattr(completing, name), completing._state, [], []
+
+    def commits(*args, **kwargs):
+        done = real(*args, **kwargs)
+        if not lost:
+            lost.append(True)
+            raise OperationalError
+        return done
+
+    def away_once(run):
+        asked.append(True)
+        return state(run) if len(asked) > 1 else None
+
+    monkeypatch.setattr(completing, name, commits)
+    monkeypatch.setattr(completing, "_state", away_once)
+
+
+@pytest.mark.parametrize("step", ["move", "flush"])
+def test_a_commit_whose_answer_is_lost_while_the_database_is_away_is_known_before_the_next_attempt(
+    collecting, monkeypatch, step
+):
+    """Else the small sums, which follow the commit, would be lost, and the stored ones not."""
+    run = collecting.by_hand([FIRST], 7)
+    taker = collecting.by_hand([FIRST], 0)
+    run.row.reason = Session.Reason.FULL
+    answer_lost(monkeypatch, step)
+    assert [small.window.id for small in completing.complete(run)] == [FIRST]
+    taker.receive()
+    assert taker.summing.contributions(*taker.windows) == 7
+
+
+@pytest.mark.parametrize("count", [MIN - 1, MIN], ids=["small", "big"])
+@pytest.mark.parametrize("when", ["before", "later"])
+def test_a_worker_that_stops_leaves_no_sum_for_its_size_alone(
+    collecting, monkeypatch, settings, count, when
+):
+    """Also where its session had begun to end for another reason, and had found a taker."""
+    settings.DRAIN_SECONDS = 0.1
+    run, stopping = collecting.by_hand([FIRST], count), [when == "before"]
+    run.is_draining = lambda: any(stopping)
+    run.row.reason = Session.Reason.FULL
+    taker = collecting.by_hand([FIRST], 0) if when == "later" else None
+    ready_by_then = completing.make_ready
+
+    def all_stop(**what):
+        leaving = ready_by_then(**what)
+        stopping.append(True)
+        Session.objects.filter(pk=taker.row.pk).update(reason=Session.Reason.DRAIN)
+        Session.objects.filter(pk=taker.row.pk).update(state=Session.State.COMPLETING)
+        return leaving
+
+    if taker:
+        monkeypatch.setattr(completing, "make_ready", all_stop)
+    with suppress(SessionOver):
+        completing.complete(run)
+    assert Session.objects.get(pk=run.row.pk).state == "dead"
+    assert nothing_is_stored()
+
+
+def test_what_comes_when_a_window_is_over_is_not_counted(collecting, monkeypatch):
+    """It ends while its window closes, and the database lets it wait."""
+    run = collecting.by_hand([FIRST], MIN)
+    run.row.reason = Session.Reason.OLD
+    stop_taking = completing._stop_taking
+
+    def comes_back_late(which):
+        collecting.go_to("2026-11-20T00:00:01")
+        collecting.send(which.row, [FIRST], 3)
+        stop_taking(which)
+
+    monkeypatch.setattr(completing, "_stop_taking", comes_back_late)
+    completing.complete(run)
+    assert run.summing.accepted == MIN

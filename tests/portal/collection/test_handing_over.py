@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,14 +11,15 @@ from django.db import IntegrityError, transaction
 from aggregation.protocol.ids import fresh_update_id
 from aggregation.sessions.receipts import has_receipt
 from portal.audit.services import move
-from portal.collection import ending, handing_over, live, placing
+from portal.collection import flushing, handing_over, live, placing
+from portal.collection import run as run_module
 from portal.collection.completing import complete
 from portal.collection.erasing import erase_partials
 from portal.collection.flushing import flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import HandOver, Partial, Receipts, Session
 from portal.collection.running import look_around
-from portal.collection.selectors import outcome
+from portal.collection.selectors import holders, outcome, outstanding
 from portal.valkey import queue_client
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, counted, gathered_sum, release
@@ -92,7 +93,7 @@ def test_a_chain_of_three_ends_in_one_partial_with_all_receipts(collecting, monk
     for ids in updates.values():
         collecting.count(ids)
     # 120 are enough to be stored: where there is no collector, none is needed for that.
-    monkeypatch.setattr(ending, "MOST_WAIT_SECONDS", 0)
+    monkeypatch.setattr(run_module, "MOST_WAIT_SECONDS", 0)
     collecting.go_to("2026-11-20T00:00:01")
     assert collecting.until(last.pk, "flushed").reason == "window_closed"
     assert Partial.objects.get().session_id == last.pk
@@ -177,7 +178,7 @@ def test_a_successor_waits_for_what_is_on_its_way(collecting):
 
 
 def test_a_push_that_never_comes_is_given_up(collecting, monkeypatch):
-    monkeypatch.setattr(handing_over, "OVERDUE", timedelta(seconds=0.5))
+    monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0.5)
     successor = collecting.start(*collecting.place())
     run, leaving = flushed_but_not_pushed(collecting, successor)
     collecting.send(successor, [FIRST], MAX)
@@ -189,6 +190,36 @@ def test_a_push_that_never_comes_is_given_up(collecting, monkeypatch):
     # A push that comes after all changes nothing.
     handing_over.push(run.row, leaving.small[0], successor)
     assert not Receipts.objects.filter(session=run.row).exists()
+
+
+def test_an_open_session_gives_up_on_it_too(collecting, monkeypatch):
+    """Else it would keep a hold on the window, and nobody could release it."""
+    monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0.5)
+    taker = collecting.by_hand([FIRST], 0)
+    run, leaving = flushed_but_not_pushed(collecting, taker.row)
+    collecting.go_to("2026-11-20T00:00:01")
+    assert not look_around(taker)
+    assert list(holders(collecting.window(FIRST))) == [taker.row]
+    eventually(lambda: not look_around(taker) and not holders(collecting.window(FIRST)).exists())
+    # Should it come after all, there is no place for it.
+    handing_over.push(run.row, leaving.small[0], taker.row)
+    assert not look_around(taker)
+    assert taker.summing.windows_held == ()
+    assert gathered_sum(collecting, FIRST).contributions == 0
+
+
+def test_the_clocks_of_two_machines_are_not_compared(collecting, monkeypatch):
+    class Behind(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) - timedelta(hours=1)
+
+    monkeypatch.setattr(flushing, "datetime", Behind)
+    taker = collecting.by_hand([FIRST], 0)
+    flushed_but_not_pushed(collecting, taker.row)
+    assert not taker.arrivals.are_over(outstanding(taker.row))
+    monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0)
+    assert taker.arrivals.are_over(outstanding(taker.row))
 
 
 def test_what_a_dead_successor_took_is_not_counted(collecting):

@@ -3,7 +3,6 @@
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from portal.collection.keeping import Keeper
 from portal.collection.leaving import expiry_of
 from portal.collection.models import HandOver, Partial, Session
 from portal.collection.placing import bury
-from portal.collection.selectors import outcome
+from portal.collection.selectors import outcome, outstanding
 from tests.parts import eventually
 from tests.portal.collection.collecting import MAX, full_queues, gathered_sum, release
 from tests.portal.collection.test_rules import refused
@@ -114,14 +113,14 @@ def test_stored_and_small_sums_share_one_fate(collecting):
 
 def test_what_did_not_arrive_is_given_again(collecting, small, monkeypatch):
     """A Valkey that is emptied at the wrong moment. The collector waits, however long it takes."""
-    monkeypatch.setattr(handing_over, "OVERDUE", timedelta(seconds=0.5))
+    monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0.5)
     push, pushed = live.push_state, []
 
     def lost_once(successor, document):
         pushed.append(successor)
         if len(pushed) > 1:
-            collector = Session.objects.get(pk=successor)
-            eventually(lambda: handing_over.is_all_here(collector))
+            collector, arrivals = Session.objects.get(pk=successor), handing_over.Arrivals()
+            eventually(lambda: arrivals.are_over(outstanding(collector)))
             push(successor, document)
 
     monkeypatch.setattr(live, "push_state", lost_once)

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from portal.collection import ending, last_call, live, placing
+from portal.collection import last_call, live, placing
+from portal.collection import run as run_module
 from portal.collection.models import Session
 from portal.collection.running import look_around
 from portal.valkey import queue_client
@@ -54,7 +55,7 @@ def test_it_is_not_waited_for_where_somebody_waits_for_the_session(
     run = calling(collecting, settings, MAX)
     assert last_call.is_over(run, Reason.DRAIN)
     collecting.go_to("2026-11-20T00:00:01")
-    monkeypatch.setattr(ending, "MOST_WAIT_SECONDS", 0)
+    monkeypatch.setattr(run_module, "MOST_WAIT_SECONDS", 0)
     assert look_around(run)
     assert Session.objects.get(pk=run.row.pk).reason == Reason.WINDOW_CLOSED
 

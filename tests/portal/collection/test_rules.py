@@ -5,9 +5,12 @@ import uuid
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from aggregation.protocol.sealing import SessionKeys
 from portal.audit.services import move
+from portal.collection import gathering
 from portal.collection.completing import complete
 from portal.collection.models import HandOver, Hold, Partial, Receipts, Session
+from portal.collection.placing import bury
 from portal.tasks.models import Population, TaskWindow
 from tests.portal.collection.collecting import MIN, release
 
@@ -201,6 +204,27 @@ def test_a_hand_over_needs_both_sides(collecting):
         HandOver, session_id=one.row.pk, successor_id=two.row.pk, **fields
     )
     assert insert(HandOver, session_id=one.row.pk, successor_id=one.row.pk, **fields)
+
+
+def test_what_is_dead_is_handed_nothing_unless_it_stands_for_the_next_collector(collecting):
+    collecting.go_to("2026-11-19T00:00:00")
+    run, dead = collecting.by_hand([FIRST], 1), collecting.by_hand([FIRST], 1)
+    bury(dead.row, Session.Reason.LOST, clock=collecting.clock)
+    collecting.go_to("2026-11-20T00:00:01")
+    collector = gathering._opened_collector(
+        collecting.window(FIRST), SessionKeys.fresh(), "hand", collecting.clock
+    )
+    bury(collector, Session.Reason.FAULT, clock=collecting.clock)
+    assert move(run.row, to=Session.State.COMPLETING, clock=collecting.clock)
+    fields = {"session_id": run.row.pk, "received": False}
+    window, other = (collecting.window(one).pk for one in (FIRST, SECOND))
+    assert "to an open session" in insert(
+        HandOver, successor_id=dead.row.pk, window_id=window, **fields
+    )
+    assert "to an open session" in insert(
+        HandOver, successor_id=collector.pk, window_id=other, **fields
+    )
+    HandOver.objects.create(successor=collector, window_id=window, **fields)
 
 
 def test_receipts_never_change_and_go_with_their_window(collecting, done):

@@ -83,7 +83,7 @@ def test_a_session_says_that_it_is_alive_while_it_waits_for_a_connection(
     monkeypatch.setattr(Run, "receive", wait_until_it_is_said_again)
     assert not look_around(run)
     monkeypatch.setattr(completing, "find_takers", wait_until_it_is_said_again)
-    assert completing._await_takers(run, [])
+    assert completing._await_takers(run, list)
     completing._settle(run, Session.State.COMPLETING, wait_until_it_is_said_again)
     completing._until(run, wait_until_it_is_said_again)
     assert len(waited) == 4
@@ -119,7 +119,7 @@ def test_a_session_that_ends_waits_for_the_database_no_longer_than_others(collec
 def test_a_wait_that_has_ended_takes_no_patience_from_the_next_step(collecting, monkeypatch):
     run = collecting.by_hand([FIRST], MIN)
     steps = [
-        lambda: completing._await_takers(run, []),
+        lambda: completing._await_takers(run, list),
         lambda: completing._settle(run, Session.State.COMPLETING, lambda: None),
         lambda: completing._until(run, lambda: True),
     ]
