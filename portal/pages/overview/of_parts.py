@@ -36,8 +36,8 @@ def unwell_parts(seen: Seen) -> Findings:
 _MEANING = {
     "web": "People and devices get no answer.",
     "database": "No page works but this and health. Uploads are still taken into the queues.",
-    "valkey": "Devices are told to come back, and no job runs. What sessions held is lost with "
-    "the queues; devices send it again.",
+    "valkey": "Devices are told to come back, and no job runs. What waited in the queues is lost; "
+    "devices send it again. Sessions keep what they hold.",
     "sessions": "No session is open: devices are told to come back, and nothing is collected.",
     "jobs": "No window is opened, merged or released, and nobody is told of anything.",
     "heartbeat": "No job comes through: no window is opened, merged or released.",
