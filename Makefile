@@ -67,19 +67,20 @@ $(VENV)/python:
 	@touch $@
 
 # Today's pip takes half of the time; what is never imported need not be compiled.
-define install
-	@$(PIP) "$$(sed -n 's/^\(pip==[^ ]*\).*/\1/p' requirements.txt)" && $(PIP) --no-compile -r $(1) || { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
+# $(1) tells what is wanted; $(2) names it; $(3) is the file for pip.
+define unless_same
+	@$(1) | cmp -s - $@ || { echo "mayfly: installing $(2) (a minute or two the first time)" \
+	&& $(PIP) "$$(sed -n 's/^\(pip==[^ ]*\).*/\1/p' requirements.txt)" && $(PIP) --no-compile -r $(3) && $(1) > $@; } \
+	|| { echo "mayfly: A package could not be installed; the lines above say which. Check the network or the package index, then run make again." >&2; exit 2; }
 endef
 
-$(VENV)/installed: requirements.txt | $(VENV)/python
-	@echo "mayfly: installing packages (a minute or two the first time)"
-	$(call install,requirements.txt)
-	@touch $@
+# What was installed is kept and compared: a file that comes out of an archive may look old.
+$(VENV)/installed: requirements.txt FORCE | $(VENV)/python
+	$(call unless_same,cat requirements.txt,packages,requirements.txt)
 
-$(VENV)/installed-tests: requirements.txt tests/requirements.txt | $(VENV)/python
-	@echo "mayfly: installing packages for tests (a minute or two the first time)"
-	$(call install,tests/requirements.txt)
-	@touch $(VENV)/installed $@
+$(VENV)/installed-tests: requirements.txt tests/requirements.txt FORCE | $(VENV)/python
+	$(call unless_same,cat requirements.txt tests/requirements.txt,packages for tests,tests/requirements.txt)
+	@cp requirements.txt $(VENV)/installed
 
 # Both at once: one loads from the network while the other unpacks.
 ready: ## what tests need: their packages, and a browser
@@ -93,4 +94,6 @@ browser:
 	&& { $(APT) chromium-headless-shell >/dev/null 2>&1 || $(APT) chromium >/dev/null; }; } \
 	|| echo "mayfly: no chromium here, and apt cannot install it: the browser tests will be skipped."
 
-.PHONY: run setup test deep bench faults soak screenshots lint audit clean help ready browser
+FORCE:
+
+.PHONY: FORCE run setup test deep bench faults soak screenshots lint audit clean help ready browser
