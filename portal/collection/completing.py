@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, suppress
 import redis
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 
 from aggregation.errors import Problem
 from aggregation.protocol.windows import Window
@@ -43,7 +43,7 @@ def complete(run: Run) -> Sequence[Small]:
     _settle(run, Session.State.COMPLETING, lambda: _stop_taking(run))
     _until(run, lambda: _is_queue_empty(run))
     _until(run, lambda: _has_all_hand_overs(run))
-    takers = _await_takers(run, run.needs_takers)
+    takers = _await_takers(run, lambda: _small_windows(run))
     if takers is None:
         # Its devices find no receipt and send again: all of them alike, whatever it held.
         bury(run.row, Session.Reason.NO_SUCCESSOR, clock=run.clock)
@@ -84,9 +84,14 @@ def _has_all_hand_overs(run: Run) -> bool:
     return run.arrivals.are_over(outstanding(run.row))
 
 
+def _small_windows(run: Run) -> Collection[Window]:
+    run.drop_expired()
+    return run.summing.windows_small
+
+
 def _await_takers(run: Run, needed: Callable[[], Collection[Window]]) -> Takers | None:
     """Wait for somebody who takes over; a worker that stops waits so long and no longer. For which
-    windows is asked anew each time: once it stops, for all."""
+    windows is asked anew each time."""
     deadline = None
     while True:
         with suppress(*_TROUBLE), _beating(run):
@@ -124,6 +129,9 @@ def _in_grace(run: Run) -> list[Window]:
 
 
 def _flush(run: Run, leaving: Leaving, takers: Takers | None) -> None:
+    """To those takers, or to others if they have gone. A worker that stops, which it may begin at
+    any time, leaves for all windows alike: each needs a taker then, and a living one."""
+
     def needed() -> list[Window]:
         small = [one.window for one in leaving.small]
         return [*small, *(one.window for one in leaving.sealed)] if run.is_draining() else small
@@ -143,8 +151,9 @@ def _flush_to(
     run: Run, leaving: Leaving, takers: Takers, needed: Callable[[], Collection[Window]]
 ) -> None:
     def attempt() -> None:
-        if not takers.keys() >= set(needed()):
-            raise TakerGone(run.row.pk)  # its worker has begun to stop
+        is_kept = any(taker.state == Session.State.DEAD for taker in takers.values())
+        if not takers.keys() >= set(needed()) or (is_kept and run.is_draining()):
+            raise TakerGone(run.row.pk)
         flush(session=run.row, leaving=leaving, takers=takers, clock=run.clock)
 
     _settle(run, Session.State.FLUSHED, attempt)
@@ -192,7 +201,7 @@ def _settle(run: Run, goal: Session.State, attempt: Callable[[], None]) -> None:
             return
         # Before it is known, there is no next attempt: that would find its own work, take it for
         # another's, and leave undone what is to follow it.
-        while (state := _state(run)) is None:
+        while (state := _final_state(run)) is None:
             _pause(run)
         if state == goal:
             run.row.state, run.waits_since = goal, None
@@ -206,6 +215,14 @@ def _state(run: Run) -> str | None:
     """The row's state as it is in the database; nothing if that cannot be read now."""
     with suppress(DatabaseError), _beating(run):
         return Session.objects.values_list("state", flat=True).get(pk=run.row.pk)
+    connection.close()
+    return None
+
+
+def _final_state(run: Run) -> str | None:
+    """The same, once no commit is on its way any more: whoever commits has the row locked."""
+    with suppress(DatabaseError), _beating(run), transaction.atomic():
+        return Session.objects.select_for_update(no_key=True).get(pk=run.row.pk).state
     connection.close()
     return None
 

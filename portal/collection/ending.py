@@ -96,7 +96,7 @@ def is_ready(run: Run, reason: Reason) -> bool:
     if reason == Reason.DRAIN:
         return True
     may_leave = all(standing(run, window).may_leave for window in run.summing.windows_closed)
-    return may_leave and find_takers(run, run.needs_takers()) is not None
+    return may_leave and find_takers(run, run.summing.windows_small) is not None
 
 
 def find_takers(run: Run, windows: Collection[Window]) -> Takers | None:

@@ -7,7 +7,7 @@ alone: the session's row says so.
 """
 
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -16,12 +16,11 @@ from aggregation.clock import Clock
 from aggregation.partials.keys import KeyFolder, KeyName
 from portal.audit.services import move
 from portal.collection.keys import partial_keys
-from portal.collection.leaving import LEVEL_1_LASTS
+from portal.collection.leaving import HIGHER_LASTS, LEVEL_1_LASTS
 from portal.collection.models import HandOver, Hold, Partial, Receipts, Session
 from portal.tasks.models import TaskWindow
 
 _State = Partial.State
-HIGHER_LASTS = timedelta(days=7)
 _DONE = (TaskWindow.State.RELEASED, TaskWindow.State.SKIPPED)
 
 

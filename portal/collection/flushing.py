@@ -42,6 +42,7 @@ def flush(*, session: Session, leaving: Leaving, takers: Takers, clock: Clock) -
     """
     row = _lock_sessions(session, takers)
     windows = _lock_windows(row)
+    _refuse_to_pass_collectors(row, windows, takers)
     stored = [_store(row, windows[one.window], one, clock) for one in leaving.sealed
               if one.window in windows]  # fmt: skip
     for small in leaving.small:
@@ -79,6 +80,16 @@ def _lock_windows(row: Session) -> dict[Window, TaskWindow]:
     return {w.as_window(): w for w in rows.order_by("pk").select_for_update(no_key=True)}
 
 
+def _refuse_to_pass_collectors(
+    row: Session, windows: Mapping[Window, TaskWindow], takers: Takers
+) -> None:
+    """A window that has had a collector goes to one, and nowhere else; asked for each that has a
+    taker, whether its sum is small or not."""
+    others = [windows[w] for w, one in takers.items() if w in windows and one.collects_id is None]
+    if Session.objects.filter(collects__in=others).exists():
+        raise TakerGone(row.pk)
+
+
 def _store(row: Session, window: TaskWindow, sealed: Sealed, clock: Clock) -> Partial:
     partial = Partial.objects.create(
         id=sealed.id,
@@ -100,8 +111,6 @@ def _store(row: Session, window: TaskWindow, sealed: Sealed, clock: Clock) -> Pa
 
 def _hand_over(row: Session, window: TaskWindow, taker: Session, small: Small) -> None:
     if taker.collects_id is None:
-        if Session.objects.filter(collects=window).exists():
-            raise TakerGone(row.pk)  # it is being collected: the collector takes it
         Hold.objects.get_or_create(session=taker, window=window)
     ids = small.receipts.get(row.pk, b"")
     HandOver.objects.create(session=row, window=window, successor=taker, ids=ids)

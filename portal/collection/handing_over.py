@@ -16,6 +16,7 @@ from aggregation.protocol.refusal import BadUpdate
 from aggregation.protocol.sealing import SessionKeys, seal_state
 from aggregation.sessions.completion import Small
 from portal.collection import live
+from portal.collection.beating import patience_seconds
 from portal.collection.models import HandOver, Session
 from portal.collection.selectors import kept, outstanding, serving
 
@@ -38,10 +39,16 @@ class Arrivals:
         self._known_since: dict[int, float] = {}
 
     def are_over(self, rows: Iterable[HandOver]) -> bool:
-        """Whether none of these can still arrive."""
+        """Whether none of these can still arrive. A sender that lives may have lost the database
+        between its commit and its push; it is waited for as long as it would wait itself."""
         now = time.monotonic()
-        since = [self._known_since.setdefault(row.pk, now) for row in rows]
-        return all(now - known > OVERDUE_SECONDS for known in since)
+        known = [(row.session_id, self._known_since.setdefault(row.pk, now)) for row in rows]
+        alive = live.alive([sender for sender, _ in known])
+        patience = patience_seconds()
+        return all(
+            now - since > OVERDUE_SECONDS + (patience if sender in alive else 0)
+            for sender, since in known
+        )
 
 
 def other_session(session: Session) -> Session | None:

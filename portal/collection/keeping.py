@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC
 
 import redis
 from django.db import Error as DatabaseError
@@ -32,7 +31,7 @@ from aggregation.sessions.completion import Small
 from aggregation.sessions.withheld import Withheld
 from portal.collection import handing_over, live
 from portal.collection.beating import beating, patience_seconds
-from portal.collection.leaving import expiry_of
+from portal.collection.leaving import HIGHER_LASTS
 from portal.collection.models import HandOver, Session
 from portal.collection.run import look_seconds, rest, where
 from portal.collection.selectors import collector_of, kept
@@ -70,9 +69,8 @@ class Keeper(Withheld):
             connection.close()
 
     def _stay(self) -> None:
-        until = expiry_of(self.clock.now().astimezone(UTC).date())
         looked = time.monotonic()
-        while self.small and not self.is_draining() and self.clock.now() < until:
+        while self.small and not self.is_draining():
             patience = looked + patience_seconds() - time.monotonic()
             if patience <= 0:
                 log.error("Session %s is cut off, and keeps no more.", self.session.pk)
@@ -93,7 +91,8 @@ class Keeper(Withheld):
     def _look(self) -> None:
         """Keep what may be needed, drop the rest, and give it to whoever lacks it."""
         rows = kept().filter(session=self.session).select_related("window", "successor")
-        wanted = {row.window.window: row for row in rows}
+        now = self.clock.now()
+        wanted = {row.window.window: row for row in rows if now < row.window.due_at + HIGHER_LASTS}
         self.small = [one for one in self.small if one.window.id in wanted]
         for one in self.small:
             self._see_to(one, wanted[one.window.id])

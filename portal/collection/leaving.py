@@ -24,6 +24,9 @@ from portal.collection.models import Session
 
 # From the first moment of the UTC day of its key: all partials of a key expire together.
 LEVEL_1_LASTS = timedelta(days=3)
+# From the end of the grace: sums of higher levels, and what waits in memory for a release, so that
+# a sum lives as long whether it was stored or not.
+HIGHER_LASTS = timedelta(days=7)
 TABLE = "collection_partial"
 
 

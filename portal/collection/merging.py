@@ -28,9 +28,9 @@ from aggregation.partials.envelope import seal_partial
 from aggregation.partials.keys import PartialKey
 from aggregation.partials.merge import Stored, fold
 from portal.audit.services import move, record
-from portal.collection.erasing import HIGHER_LASTS
 from portal.collection.keys import partial_keys
 from portal.collection.leases import lease
+from portal.collection.leaving import HIGHER_LASTS
 from portal.collection.merge_plan import Merge, Waiting, merges_due
 from portal.collection.models import Partial
 from portal.collection.opening import config_of_revision

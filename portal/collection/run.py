@@ -19,7 +19,7 @@ from aggregation.sessions.session import Session as Summing
 from portal.collection import handing_over, live
 from portal.collection.beating import patience_seconds
 from portal.collection.flushing import SessionOver
-from portal.collection.leaving import expiry_of
+from portal.collection.leaving import HIGHER_LASTS
 from portal.collection.metering import Meters
 from portal.collection.models import Hold, Session
 from portal.collection.opening import hold_open_windows, windows_to_hold
@@ -108,7 +108,7 @@ class Run:
         self.read_holds()
         still = open_windows(self.clock.now()).filter(pk__in=[w.pk for w in self.windows.values()])
         self.summing.set_open([row.as_window() for row in still])
-        self._drop_expired()
+        self.drop_expired()
         self._give_up_empty_windows({row.pk for row in still})
 
     def close_due(self) -> None:
@@ -117,6 +117,15 @@ class Run:
         now = self.clock.now()
         still = [w for w in self.summing.windows_open if self.windows[w].due_at > now]
         self.summing.set_open(still)
+
+    def drop_expired(self) -> None:
+        """What nobody comes for lives no longer in memory than it would if it were stored."""
+        self.close_due()
+        for window in self.summing.windows_closed:
+            expires_at = self.windows[window].due_at + HIGHER_LASTS
+            if self.is_late(window) and self.clock.now() >= expires_at:
+                self.summing.drop(window)
+                log.error("Session %s drops %s, which was not released.", self.row.pk, window)
 
     def note_closed(self) -> None:
         now, closed = self.clock.now(), self.summing.windows_closed
@@ -132,10 +141,6 @@ class Run:
         holds = Hold.objects.filter(session=self.row).select_related("window")
         self.windows = {hold.window.as_window(): hold.window for hold in holds}
 
-    def needs_takers(self) -> tuple[Window, ...]:
-        """Windows that can leave only to somebody: small ones, and all when its worker stops."""
-        return self.summing.windows_held if self.is_draining() else self.summing.windows_small
-
     def receive(self) -> None:
         handing_over.receive(self.row, self.keys, self._take_over)
 
@@ -143,29 +148,24 @@ class Run:
         window = Window.parse(window_id, self.config.window_unit)
         self.summing.take_over(state, from_session=from_session, window=window)
 
-    def _drop_expired(self) -> None:
-        """What nobody comes for lives no longer in memory than it would if it were stored."""
-        for window in self.summing.windows_closed:
-            expires_at = expiry_of(self.windows[window].due_at.astimezone(UTC).date())
-            if self.is_late(window) and self.clock.now() >= expires_at:
-                self.summing.drop(window)
-                log.error("Session %s drops %s, which was not released.", self.row.pk, window)
-
     def _give_up_empty_windows(self, still_open: set[int]) -> None:
         """A closed window of which it has nothing, and gets nothing, need not wait for it."""
         for window, row in list(self.windows.items()):
             if row.pk not in still_open and not self.summing.contributions(window):
                 self._give_up(window, row)
 
-    @transaction.atomic
     def _give_up(self, window: Window, row: TaskWindow) -> None:
-        # Senders lock their successor: nothing is handed over meanwhile.
-        Session.objects.select_for_update(no_key=True).get(pk=self.row.pk)
         awaited = outstanding(self.row).filter(window=row)
-        if self.arrivals.are_over(awaited):
-            awaited.update(received=True)  # should it come after all, it finds no place
-            Hold.objects.filter(session=self.row, window=row).delete()
-            del self.windows[window]
+        overdue = list(awaited)
+        if not self.arrivals.are_over(overdue):
+            return
+        with transaction.atomic():
+            # Senders lock their successor: nothing is handed over meanwhile.
+            Session.objects.select_for_update(no_key=True).get(pk=self.row.pk)
+            if list(awaited.all()) == overdue:
+                awaited.update(received=True)  # should it come after all, it finds no place
+                Hold.objects.filter(session=self.row, window=row).delete()
+                del self.windows[window]
 
 
 def rest() -> None:

@@ -58,8 +58,9 @@ def collector_of(window: TaskWindow) -> Session | None:
 
 
 def latest_collector(window: TaskWindow) -> Session | None:
-    """The one that lives, as there is one at a time; else the last that died."""
-    return window.collectors.order_by("requested_at", "pk").last()
+    """The one that lives, of which there is one at a time; else one that died."""
+    found = window.collectors.order_by("requested_at", "pk")
+    return found.filter(state__in=Session.ALIVE).last() or found.last()
 
 
 def kept() -> QuerySet[HandOver]:

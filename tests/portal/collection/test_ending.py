@@ -2,15 +2,18 @@
 
 import threading
 import time
+from datetime import datetime, timedelta
 
 import pytest
 
 from aggregation.protocol.sealing import SessionKeys
-from portal.collection import ending, gathering, live
+from portal.collection import completing, ending, gathering, live
 from portal.collection.completing import complete
 from portal.collection.ending import Standing
+from portal.collection.erasing import erase_partials
 from portal.collection.keeping import Keeper
-from portal.collection.models import Partial, Session
+from portal.collection.merging import merge_partials
+from portal.collection.models import HandOver, Partial, Session
 from portal.collection.placing import bury
 from portal.collection.run import MOST_WAIT_SECONDS
 from portal.collection.running import look_around
@@ -143,16 +146,104 @@ def test_a_worker_that_stops_keeps_nothing_for_a_collector_to_come(collecting):
 def test_what_is_never_released_is_dropped_when_it_would_have_expired(collecting, caplog):
     """Such as of a task whose approval does not verify: it lives on, and takes part in the rest."""
     run = collecting.by_hand([FIRST], 5)
-    for when in (DUE, "2026-11-22T23:00:00"):
+    for when in (DUE, "2026-11-26T23:00:00"):
         collecting.go_to(when)
         assert not look_around(run)
         assert [one.id for one in run.summing.windows_held] == [FIRST]
         waits_long(run)
-    collecting.go_to("2026-11-23T00:00:01")
+    collecting.go_to("2026-11-27T00:00:01")
     assert not look_around(run)
     assert run.summing.windows_held == ()
     assert not holders(collecting.window(FIRST)).exists()
     assert f"Session {run.row.pk} drops {FIRST}" in caplog.text
+
+
+def test_what_waits_for_a_release_lives_as_long_as_what_is_stored(collecting):
+    """A key comes back after days: were only the large sums left, one device would decide."""
+    big, small = (collecting.by_hand([FIRST], count) for count in (MIN, MIN - 1))
+    collecting.go_to(DUE)
+    for run in (big, small):
+        assert not look_around(run)
+        waits_long(run)
+    assert look_around(big)
+    complete(big)
+    collecting.go_to("2026-11-21T00:00:05")
+    merge_partials(clock=collecting.clock)
+    collecting.go_to("2026-11-26T23:00:00")
+    erase_partials(clock=collecting.clock)
+    assert not look_around(small)
+    waiting = collector(collecting, FIRST)
+    assert look_around(small)
+    complete(small)
+    bury(waiting, Reason.FAULT, clock=collecting.clock)
+    assert Partial.objects.get(state="stored").expires_at > collecting.clock.now()
+    assert HandOver.objects.get().successor == waiting
+
+
+def test_nor_does_a_session_that_ends_keep_for_ever_what_nobody_takes(collecting, monkeypatch):
+    run = collecting.by_hand([FIRST], 7)
+    run.row.reason = Reason.FULL
+    waited = []
+
+    def days_go_by(_):
+        collecting.go_to("2026-11-28T00:00:01")
+        waits_long(run)
+        waited.append(True)
+
+    monkeypatch.setattr(completing, "_pause", days_go_by)
+    complete(run)
+    assert waited
+    assert Session.objects.get(pk=run.row.pk).state == "flushed"
+    assert not HandOver.objects.exists()
+
+
+@pytest.mark.parametrize("draining", [False, True])
+def test_the_collector_that_lives_is_found_whatever_the_clocks_of_others_said(
+    collecting, monkeypatch, draining
+):
+    run = collecting.by_hand([FIRST], 7)
+    collecting.go_to(DUE)
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(hours=1)
+
+    with monkeypatch.context() as before:
+        before.setattr(gathering, "datetime", Ahead)
+        bury(collector(collecting, FIRST), Reason.FAULT, clock=collecting.clock)
+    alive = collector(collecting, FIRST)
+    run.is_draining = lambda: draining
+    look_around(run)
+    (found,) = ending.find_takers(run, run.summing.windows_held).values()
+    assert found == alive
+
+
+@pytest.mark.parametrize("count", [MIN - 1, MIN], ids=["small", "big"])
+def test_a_worker_that_stops_while_it_stores_keeps_nothing_for_a_collector_to_come(
+    collecting, monkeypatch, settings, count
+):
+    """It had found that a dead one stands for the next, which is here by now."""
+    settings.DRAIN_SECONDS = 0.5
+    run = collecting.by_hand([FIRST], count)
+    collecting.go_to(DUE)
+    bury(collector(collecting, FIRST), Reason.FAULT, clock=collecting.clock)
+    assert not look_around(run)
+    waits_long(run)
+    assert look_around(run)
+    stopping, ready_by_then = [], completing.make_ready
+
+    def stops(**what):
+        stopping.append(collector(collecting, FIRST))
+        return ready_by_then(**what)
+
+    run.is_draining = lambda: bool(stopping)
+    monkeypatch.setattr(completing, "make_ready", stops)
+    complete(run)
+    if count < MIN:
+        assert HandOver.objects.get().successor == stopping[0]
+    else:
+        assert Partial.objects.exists()
 
 
 COLLECTORS = {state: Session(state=state) if state else None for state in ("", "open", "dead")}

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from django.db import OperationalError, transaction
 
+from aggregation.protocol.sealing import SessionKeys
 from portal.audit.services import move
 from portal.audit.verification import verify_log
-from portal.collection import completing, live, placing
+from portal.collection import completing, gathering, live, placing
 from portal.collection.flushing import SessionOver, TakerGone, flush
 from portal.collection.leaving import make_ready
 from portal.collection.models import HandOver, Partial, Receipts, Session
@@ -260,7 +261,7 @@ def test_a_death_that_is_found_on_the_way_ends_it(collecting):
 
 def answer_lost(monkeypatch, name):
     """The first `completing.<name>` commits, its answer is lost, and so is the next question."""
-    real, state, lost, asked = getattr(completing, name), completing._state, [], []
+    real, state, lost, asked = getattr(completing, name), completing._final_state, [], []
 
     def commits(*args, **kwargs):
         done = real(*args, **kwargs)
@@ -274,7 +275,7 @@ def answer_lost(monkeypatch, name):
         return state(run) if len(asked) > 1 else None
 
     monkeypatch.setattr(completing, name, commits)
-    monkeypatch.setattr(completing, "_state", away_once)
+    monkeypatch.setattr(completing, "_final_state", away_once)
 
 
 @pytest.mark.parametrize("step", ["move", "flush"])
@@ -289,6 +290,63 @@ def test_a_commit_whose_answer_is_lost_while_the_database_is_away_is_known_befor
     assert [small.window.id for small in completing.complete(run)] == [FIRST]
     taker.receive()
     assert taker.summing.contributions(*taker.windows) == 7
+
+
+def test_a_commit_that_lands_after_its_connection_was_lost_is_waited_for(collecting, monkeypatch):
+    """What became of it is asked under the lock that it still has."""
+    run, taker = collecting.by_hand([FIRST], 7), collecting.by_hand([FIRST], 0)
+    run.row.reason = Session.Reason.FULL
+    flush_now, begun, asked = completing.flush, threading.Event(), threading.Event()
+
+    def commits_slowly(what):
+        with collecting.in_thread(), transaction.atomic():
+            flush_now(**what)
+            begun.set()
+            asked.wait(10)
+
+    def loses_its_connection(**what):
+        mine = {**what, "session": Session.objects.get(pk=run.row.pk)}
+        server = threading.Thread(target=commits_slowly, args=(mine,))
+        server.start()
+        collecting.threads.append(server)
+        assert begun.wait(10)
+        threading.Timer(0.5, asked.set).start()
+        raise OperationalError
+
+    monkeypatch.setattr(completing, "flush", loses_its_connection)
+    assert [small.window.id for small in completing.complete(run)] == [FIRST]
+    taker.receive()
+    assert taker.summing.contributions(*taker.windows) == 7
+
+
+@pytest.mark.parametrize("count", [MIN - 1, MIN], ids=["small", "big"])
+def test_nothing_goes_past_the_collectors_of_a_window_for_its_size(
+    collecting, monkeypatch, settings, count
+):
+    """A worker stops; before the flush, a collector has come and died."""
+    settings.DRAIN_SECONDS = 0.1
+    run = collecting.by_hand([FIRST], count)
+    collecting.by_hand([FIRST], 0)
+    run.is_draining = lambda: True
+    find, found = completing.find_takers, []
+
+    def found_before(*what):
+        takers = find(*what)
+        if takers and not found:
+            found.append(takers)
+            collecting.go_to("2026-11-20T00:00:01")
+            keys = SessionKeys.fresh()
+            window = collecting.window(FIRST)
+            gone = gathering._opened_collector(window, keys, "hand", collecting.clock)
+            placing.bury(gone, Session.Reason.FAULT, clock=collecting.clock)
+        return takers
+
+    monkeypatch.setattr(completing, "find_takers", found_before)
+    with suppress(SessionOver):
+        completing.complete(run)
+    assert found
+    assert Session.objects.get(pk=run.row.pk).state == "dead"
+    assert nothing_is_stored()
 
 
 @pytest.mark.parametrize("count", [MIN - 1, MIN], ids=["small", "big"])

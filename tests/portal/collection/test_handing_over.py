@@ -1,5 +1,6 @@
 """What is small goes on from memory to memory, and counts once, wherever it ends."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from aggregation.sessions.receipts import has_receipt
 from portal.audit.services import move
 from portal.collection import flushing, handing_over, live, placing
 from portal.collection import run as run_module
+from portal.collection.beating import patience_seconds
 from portal.collection.completing import complete
 from portal.collection.erasing import erase_partials
 from portal.collection.flushing import flush
@@ -197,6 +199,7 @@ def test_an_open_session_gives_up_on_it_too(collecting, monkeypatch):
     monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0.5)
     taker = collecting.by_hand([FIRST], 0)
     run, leaving = flushed_but_not_pushed(collecting, taker.row)
+    live.forget(run.row.pk)
     collecting.go_to("2026-11-20T00:00:01")
     assert not look_around(taker)
     assert list(holders(collecting.window(FIRST))) == [taker.row]
@@ -208,6 +211,27 @@ def test_an_open_session_gives_up_on_it_too(collecting, monkeypatch):
     assert gathered_sum(collecting, FIRST).contributions == 0
 
 
+def test_a_sender_that_lives_is_waited_for(collecting, monkeypatch, settings):
+    """It has committed, and cannot read yet that it has; as long as it would wait itself."""
+    settings.SESSION_LAPSE_SECONDS = 1
+    monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0)
+    taker = collecting.by_hand([FIRST], 0)
+    run, _ = flushed_but_not_pushed(collecting, taker.row)
+    awaited = outstanding(taker.row)
+    assert not taker.arrivals.are_over(awaited)
+    live.forget(run.row.pk)
+    assert taker.arrivals.are_over(awaited)
+    live.beat(run.row.pk)
+    began = time.monotonic()
+
+    def are_over():
+        live.beat(run.row.pk)
+        return taker.arrivals.are_over(awaited)
+
+    eventually(are_over)
+    assert time.monotonic() - began < 2 * patience_seconds()
+
+
 def test_the_clocks_of_two_machines_are_not_compared(collecting, monkeypatch):
     class Behind(datetime):
         @classmethod
@@ -216,7 +240,8 @@ def test_the_clocks_of_two_machines_are_not_compared(collecting, monkeypatch):
 
     monkeypatch.setattr(flushing, "datetime", Behind)
     taker = collecting.by_hand([FIRST], 0)
-    flushed_but_not_pushed(collecting, taker.row)
+    run, _ = flushed_but_not_pushed(collecting, taker.row)
+    live.forget(run.row.pk)
     assert not taker.arrivals.are_over(outstanding(taker.row))
     monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 0)
     assert taker.arrivals.are_over(outstanding(taker.row))

@@ -14,7 +14,7 @@ from portal.audit.services import move
 from portal.collection import gathering, handing_over, keeping, live
 from portal.collection.completing import complete
 from portal.collection.keeping import Keeper
-from portal.collection.leaving import expiry_of
+from portal.collection.leaving import HIGHER_LASTS
 from portal.collection.models import HandOver, Partial, Session
 from portal.collection.placing import bury
 from portal.collection.selectors import outcome, outstanding
@@ -199,7 +199,7 @@ def test_it_leaves_when_its_worker_stops_and_nobody_waits_for_it(collecting, sma
 def test_it_leaves_when_a_stored_sum_would_be_erased(collecting, small):
     collector_dies(collecting)
     assert not has_left(small)
-    collecting.clock.set(expiry_of(collecting.clock.now().date()))
+    collecting.clock.set(collecting.window(FIRST).due_at + HIGHER_LASTS)
     collecting.join()
 
 
