@@ -151,6 +151,10 @@ def test_a_drained_session_stores_what_is_big_and_hands_over_the_rest(collecting
 def flushed_but_not_pushed(collecting, successor, count=10):
     """A session that crashed between its commit and its push."""
     run = collecting.by_hand([FIRST], count)
+    return run, flushed_to(collecting, run, successor)
+
+
+def flushed_to(collecting, run, successor):
     assert move(run.row, to=Session.State.COMPLETING, clock=collecting.clock)
     (window,) = run.windows
     leaving = make_ready(
@@ -162,7 +166,7 @@ def flushed_but_not_pushed(collecting, successor, count=10):
     )
     takers = {window: Session.objects.get(pk=successor.pk)}
     flush(session=run.row, leaving=leaving, takers=takers, clock=collecting.clock)
-    return run, leaving
+    return leaving
 
 
 def test_a_successor_waits_for_what_is_on_its_way(collecting):
@@ -211,6 +215,22 @@ def test_an_open_session_gives_up_on_it_too(collecting, monkeypatch):
     assert gathered_sum(collecting, FIRST).contributions == 0
 
 
+def test_what_is_handed_over_while_it_gives_up_is_waited_for(collecting, monkeypatch):
+    taker, run, late = collecting.by_hand([FIRST], 0), collecting.by_hand([FIRST], 10), []
+
+    def one_more_comes(_, rows):
+        late.append(flushed_to(collecting, run, taker.row))
+        return not list(rows)
+
+    monkeypatch.setattr(handing_over.Arrivals, "are_over", one_more_comes)
+    collecting.go_to("2026-11-20T00:00:01")
+    assert not look_around(taker)
+    assert list(holders(collecting.window(FIRST))) == [taker.row]
+    handing_over.push(run.row, late[0].small[0], taker.row)
+    taker.receive()
+    assert taker.summing.contributions(*run.windows) == 10
+
+
 def test_a_sender_that_lives_is_waited_for(collecting, monkeypatch, settings):
     """It has committed, and cannot read yet that it has; as long as it would wait itself."""
     settings.SESSION_LAPSE_SECONDS = 1
@@ -218,7 +238,8 @@ def test_a_sender_that_lives_is_waited_for(collecting, monkeypatch, settings):
     taker = collecting.by_hand([FIRST], 0)
     run, _ = flushed_but_not_pushed(collecting, taker.row)
     awaited = outstanding(taker.row)
-    assert not taker.arrivals.are_over(awaited)
+    for _ in range(3):
+        assert not taker.arrivals.are_over(awaited)
     live.forget(run.row.pk)
     assert taker.arrivals.are_over(awaited)
     live.beat(run.row.pk)
