@@ -1,6 +1,7 @@
 """The places of a map: discs by size and colour, rings where a number is not shown."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from portal.charts.map_look import SMALLEST, Look
@@ -12,6 +13,8 @@ from portal.charts.words import is_finite, tooltip
 
 # Letters of labels on a large and on a small screen, in the drawing's units.
 _SIZES = (11.5, 23.0)
+# Between a disc and its name.
+_BESIDE = 3
 Box = tuple[float, float, float, float]
 
 
@@ -23,6 +26,32 @@ class Spot:
     x: float
     y: float
     radius: float
+
+
+@dataclass(frozen=True)
+class Label:
+    """A place's name beside its disc."""
+
+    spot: Spot
+    is_left: bool = False
+
+    @property
+    def name(self) -> str:
+        """Without the country, which the map shows."""
+        return self.spot.place.label.split(",")[0][:24]
+
+    def words(self, size: float) -> Box:
+        near = self.spot.radius + _BESIDE
+        far = near + text_width(self.name, size)
+        left, right = (-far, -near) if self.is_left else (near, far)
+        x, y = self.spot.x, self.spot.y
+        return x + left, y - size * 0.75, x + right, y + size * 0.75
+
+    def whole(self, size: float) -> Box:
+        """With the disc."""
+        left, top, right, bottom = self.words(size)
+        x, radius = self.spot.x, self.spot.radius
+        return min(left, x - radius), top, max(right, x + radius), bottom
 
 
 def draw_places(look: Look, places: Sequence[Place], view: View, *, labels: int) -> Markup:
@@ -62,40 +91,64 @@ def _said(look: Look, place: Place) -> str:
 
 
 def _names(spots: Sequence[Spot], view: View, most: int) -> list[Markup]:
-    """The largest places by name, where a name touches nothing written before it. What finds
-    room only in small letters is left out on a small screen."""
+    """The largest places by name, beside their discs: where neither touches what is written
+    already, and the name no disc that it could be taken for the name of. What finds room only in
+    small letters is left out on a small screen."""
     taken: dict[float, list[Box]] = {size: [] for size in _SIZES}
     drawn: list[Markup] = []
     for spot in spots[: 3 * most]:
-        fits = [size for size in _SIZES if _room(spot, size, view, taken[size])]
+        label, fits = _fitting(spot, spots, view, taken)
         if _SIZES[0] not in fits or len(drawn) == most:
             continue
         for size in fits:
-            taken[size].append(_box(spot, size))
-        kind = "place-name" if len(fits) == len(_SIZES) else "place-name spare"
-        words = text(_name(spot), spot.radius + 3, 4, kind)
-        # Written around its place, so that a page that enlarges the map need not enlarge it.
-        drawn.append(tag("g", words, transform=f"translate({spot.x:.1f} {spot.y:.1f})"))
+            taken[size].append(label.words(size))
+        drawn.append(_written(label, is_spare=len(fits) < len(_SIZES)))
     return drawn
 
 
-def _room(spot: Spot, size: float, view: View, taken: Sequence[Box]) -> bool:
-    box = _box(spot, size)
-    if box[2] > view.width or box[1] < 0 or box[3] > view.height:
+def _fitting(
+    spot: Spot, spots: Sequence[Spot], view: View, taken: Mapping[float, Sequence[Box]]
+) -> tuple[Label, list[float]]:
+    """On the side with room for larger letters, rather on the right; and the sizes that fit."""
+    found = []
+    for label in (Label(spot), Label(spot, is_left=True)):
+        sizes = [size for size in _SIZES if _room(label, size, spots, view, taken[size])]
+        found.append((label, sizes))
+    return max(found, key=lambda one: (_SIZES[0] in one[1], len(one[1])))
+
+
+def _room(
+    label: Label, size: float, spots: Sequence[Spot], view: View, taken: Sequence[Box]
+) -> bool:
+    words = label.words(size)
+    if words[0] < 0 or words[2] > view.width or words[1] < 0 or words[3] > view.height:
         return False
-    return not any(_touch(box, other) for other in taken)
+    whole = label.whole(size)
+    return not any(_touch(whole, other) for other in taken) and not any(
+        _covers(words, other) for other in spots if _is_rival(other, label.spot)
+    )
 
 
-def _box(spot: Spot, size: float) -> Box:
-    left = spot.x - spot.radius
-    right = spot.x + spot.radius + 3 + text_width(_name(spot), size)
-    return left, spot.y - size * 0.75, right, spot.y + size * 0.75
+def _is_rival(other: Spot, spot: Spot) -> bool:
+    """Much smaller discs are too many to keep free of names, and not taken for the named one."""
+    return other is not spot and other.radius > spot.radius / 2
+
+
+def _covers(box: Box, spot: Spot) -> bool:
+    aside = max(box[0] - spot.x, 0.0, spot.x - box[2])
+    away = max(box[1] - spot.y, 0.0, spot.y - box[3])
+    return math.hypot(aside, away) < spot.radius
+
+
+def _written(label: Label, *, is_spare: bool) -> Markup:
+    spot = label.spot
+    kind = "place-name spare" if is_spare else "place-name"
+    x = spot.radius + _BESIDE
+    side = {"text_anchor": "end"} if label.is_left else {}
+    words = text(label.name, -x if label.is_left else x, 4, kind, **side)
+    # Written around its place, so that a page that enlarges the map need not enlarge it.
+    return tag("g", words, transform=f"translate({spot.x:.1f} {spot.y:.1f})")
 
 
 def _touch(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _name(spot: Spot) -> str:
-    """Without the country, which the map shows."""
-    return spot.place.label.split(",")[0][:24]

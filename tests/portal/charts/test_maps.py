@@ -274,3 +274,34 @@ def test_points_of_the_world_are_smaller_than_those_of_a_country():
         for within in ("", "FR")
     ]
     assert sizes == [12.0, 20.0]
+
+
+def names(svg: str) -> dict[str, dict[str, str]]:
+    """What is written beside discs."""
+    return {str(one.text): one.attrib for one in of_class(svg, "place-name")}
+
+
+def test_a_name_stands_on_no_other_disc() -> None:
+    chicago = Place("Chicago, US", 41.85, -87.65, Mark(9_800.0, 900.0))
+    york = Place("New York City, US", 40.71, -74.0, Mark(9_400.0, 900.0))
+    found = names(world_map({}, [chicago, york], **ABOUT))
+    assert found["Chicago"]["text-anchor"] == "end"
+    assert "text-anchor" not in found["New York City"]
+
+
+def test_a_place_between_two_others_has_no_name() -> None:
+    row = [("Curitiba", -49.27), ("São Paulo", -46.64), ("Rio de Janeiro", -43.2)]
+    places = [
+        Place(f"{name}, BR", -23.55, longitude, Mark(1e4, 9e2, href=f"/places/{index}"))
+        for index, (name, longitude) in enumerate(row)
+    ]
+    assert set(names(world_map({}, places, **ABOUT))) == {"Curitiba", "Rio de Janeiro"}
+
+
+def test_much_smaller_discs_leave_a_large_one_its_name() -> None:
+    around = [
+        Place(f"Village {index}, FR", 48.0 + index % 5 * 0.5, 2.0 + index / 10, Mark(10.0, 1.0))
+        for index in range(30)
+    ]
+    svg = world_map({}, [Place("Paris, FR", 48.85, 2.35, Mark(1e6, 1e3)), *around], **ABOUT)
+    assert "Paris" in names(svg)
