@@ -1,6 +1,6 @@
 """What a reader of the ledger can ask for."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -28,12 +28,14 @@ class LedgerForm(forms.Form):
         required=False,
         min_value=1,
         max_value=53,
-        widget=forms.NumberInput({"placeholder": USUAL_WEEKS}),
     )
 
-    def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, now: datetime, weeks_back: int = 0, **kwargs: Any) -> None:
+        """Without a day it begins with this week, or some weeks back."""
         super().__init__(*args, **kwargs)
-        self._now = now
+        self._usual_first = monday_before(now) - timedelta(weeks=weeks_back)
+        self._usual_weeks = USUAL_WEEKS + weeks_back
+        self.fields["weeks"].widget.attrs["placeholder"] = self._usual_weeks
         self._streams = [stream.name for stream in installed_catalog()]
         named = [(name, name) for name in self._streams]
         self.fields["stream"].choices = [("", "Every stream"), *named]  # type: ignore[attr-defined]
@@ -44,10 +46,12 @@ class LedgerForm(forms.Form):
 
     def first_monday(self) -> date:
         chosen = self._value("first")
-        return monday_before(datetime.combine(chosen, time.min, UTC) if chosen else self._now)
+        if not chosen:
+            return self._usual_first
+        return monday_before(datetime.combine(chosen, time.min, UTC))
 
     def how_many(self) -> int:
-        return self._value("weeks") or USUAL_WEEKS
+        return self._value("weeks") or self._usual_weeks
 
     def _value(self, name: str) -> Any:
         """What was asked for, where it makes sense."""

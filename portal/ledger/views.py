@@ -13,6 +13,9 @@ from portal.ledger import selectors
 from portal.ledger.forms import LedgerForm
 from portal.ledger.selectors import WeekFacts
 
+# What was spent of late is seen beside what is reserved.
+_WEEKS_BACK = 4
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -30,7 +33,7 @@ class Shown:
 @role_required(Role.ANALYST, Role.REVIEWER, Role.OPERATOR)
 def ledger(request: HttpRequest) -> HttpResponse:
     now = civil_clock().now()
-    form = LedgerForm(request.GET, now=now)
+    form = LedgerForm(request.GET, now=now, weeks_back=_WEEKS_BACK)
     found = selectors.ledger(
         streams=form.streams(), first=form.first_monday(), weeks=form.how_many()
     )

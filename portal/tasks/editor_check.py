@@ -4,7 +4,7 @@ Others judge; nothing here decides anything. Nothing is stored.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -20,6 +20,7 @@ from aggregation.protocol.streams import Catalog
 from portal.tasks import editor_mechanism
 from portal.tasks.completion import output_columns
 from portal.tasks.editor_consequences import Situation, consequences
+from portal.tasks.editor_cost import Cost
 from portal.tasks.editor_document import Edit, with_edits
 from portal.tasks.editor_fields import value_of
 from portal.tasks.editor_places import BlockPlaces
@@ -40,6 +41,8 @@ class Surroundings:
     # Weekly cap of ε per stream.
     cap: Decimal
     now: datetime
+    # What a compiled task would take of the coming weeks; nothing where no ledger is asked.
+    cost: Callable[[Compiled], Cost] | None = None
 
 
 def changed_text(text: str, changes: Sequence[Mapping[str, Any]], catalog: Catalog) -> str:
@@ -61,11 +64,15 @@ def check(text: str, around: Surroundings) -> dict[str, Any]:
     document = plain_document(text)
     shape = compiled or _shape(text, around.catalog)
     metrics = shape.client_task.metrics if shape else None
-    situation = Situation(document or {}, around.cap, around.now, len(metrics) if metrics else None)
+    cost = around.cost(compiled) if around.cost and compiled else None
+    situation = Situation(
+        document or {}, around.cap, around.now, len(metrics) if metrics else None, cost
+    )
     return {
         "text": text,
         "document": _json_safe(document),
         "accepted": report["accepted"],
+        "shortage": cost.shortage if cost and report["accepted"] else "",
         "diagnostics": [in_words_of_the_form(found) for found in placed],
         "explain": compiled.explanation.paragraphs if compiled else None,
         "consequences": consequences(situation),

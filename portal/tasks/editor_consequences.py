@@ -8,6 +8,7 @@ from math import exp, hypot
 from typing import Any
 
 from aggregation.protocol.windows import Unit, Window
+from portal.tasks.editor_cost import Cost
 from portal.tasks.forecast import WINDOWS_IN_A_WEEK, largest_epsilon, weekly_cost
 
 _TASK = {
@@ -30,6 +31,8 @@ class Situation:
     now: datetime
     # How many metrics an update has, where the spec compiles.
     metrics: int | None = None
+    # What the coming weeks have left, where the spec compiles.
+    cost: Cost | None = None
 
     def at(self, path: str, default: Any = None) -> Any:
         value: Any = self.document
@@ -93,15 +96,16 @@ def _epsilon(s: Situation) -> str:
     odds = f"One phone changes the odds of any outcome by at most a factor of {_short(factor)}."
     if s.unit is None:
         return odds
+    others = f" Others hold {s.cost.tightest.of_others}." if s.cost and s.cost.are_others else ""
     if s.at("step") is not None:
-        return f"{odds} It is reserved for the one {s.unit} that the task runs."
+        return f"{odds} It is reserved for the one {s.unit} that the task runs.{others}"
     cost, most = weekly_cost(s.epsilon, s.unit), _largest(s.unit, s.cap)
     if cost > s.cap:
         return odds  # what is wrong with it stands among the problems
-    return (
-        f"{odds} It reserves {cost.normalize():f} of {s.cap:f} a week; {_TASK[s.unit]} "
-        f"may spend at most {most} {_a(s.unit)}."
-    )
+    reserved = f"{odds} It reserves {cost.normalize():f} of {s.cap:f} a week"
+    if others:
+        return f"{reserved}.{others}"
+    return f"{reserved}; {_TASK[s.unit]} may spend at most {most} {_a(s.unit)}."
 
 
 def _clip(s: Situation) -> str:

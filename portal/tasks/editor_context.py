@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from portal.clock import civil_clock
 from portal.streams.selectors import installed_catalog
 from portal.tasks.editor_check import Surroundings
+from portal.tasks.editor_cost import cost
 from portal.tasks.editor_fields import Choice, Field, Section
 from portal.tasks.editor_sections import SECTIONS
 from portal.tasks.judging import weekly_cap
@@ -23,9 +25,15 @@ class Shown:
     choices: tuple[Choice, ...]
 
 
-def around() -> Surroundings:
+def around(task: str) -> Surroundings:
     now = civil_clock().now()
-    return Surroundings(installed_catalog(), known_populations(), weekly_cap(), now)
+    return Surroundings(
+        installed_catalog(),
+        known_populations(),
+        weekly_cap(),
+        now,
+        cost=partial(cost, task=task, now=now),
+    )
 
 
 def form_sections(

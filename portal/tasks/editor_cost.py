@@ -42,6 +42,12 @@ class WeekCost:
         left = in_words(self.left) if self.fits else f"−{in_words(-self.left)}"
         return {**{name: in_words(amount) for name, amount in amounts.items()}, "left": left}
 
+    @property
+    def of_others(self) -> str:
+        """What others hold, and leave."""
+        left = in_words(max(0, self.cap - self.taken))
+        return f"{in_words(self.taken)} of {self.stream} in {self.label}, which leaves {left}"
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -59,6 +65,23 @@ class Cost:
     def most(self) -> str:
         """What the dearest week takes."""
         return in_words(max((week.wanted for week in self.weeks), default=0))
+
+    @property
+    def are_others(self) -> bool:
+        """Whether other tasks hold something of the week that has least left."""
+        return self.tightest.taken > 0
+
+    @property
+    def tightest(self) -> WeekCost:
+        return min(self.weeks, key=lambda week: week.left)
+
+    @property
+    def shortage(self) -> str:
+        """Why it could not be approved as the ledger stands; empty where it could."""
+        if self.fits:
+            return ""
+        week = self.tightest
+        return f"others hold {week.of_others}, and this task needs {in_words(week.wanted)}"
 
 
 def cost(compiled: Compiled, *, task: str, now: datetime) -> Cost:

@@ -90,12 +90,19 @@ def _save(request: PersonRequest, draft: Draft, text: str, *, submit: bool) -> H
         if submit:
             services.submit(task=draft.task, version=saved.version, actor=actor, clock=clock)
             messages.success(request, f"{draft.task.name} awaits review by a second person.")
+            _warn_of_shortage(request, draft.task.name, text)
             return redirect("task", draft.task.name)
     except Problem as problem:
         messages.error(request, str(problem))
         return _editor(request, find_draft(draft.task.name), text, status=400)
     messages.success(request, "The draft is saved.")
     return redirect("edit_task", draft.task.name)
+
+
+def _warn_of_shortage(request: PersonRequest, name: str, text: str) -> None:
+    if shortage := check(text, around(name))["shortage"]:
+        words = f"It cannot be approved as the ledger stands: {shortage}."
+        messages.warning(request, f"{words} Lower its ε, or end another task of the stream.")
 
 
 def _version(request: PersonRequest) -> int:
@@ -111,8 +118,7 @@ def _editor(
     stale: services.Stale | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    surroundings = around()
-    checked = check(text, surroundings)
+    checked = check(text, around(draft.task.name))
     schema = completion.schema()
     context: dict[str, Any] = {
         "section": "tasks",

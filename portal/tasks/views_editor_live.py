@@ -40,7 +40,7 @@ from portal.tasks.views_editor import analysts_only, find_draft
 def check_text(request: PersonRequest, name: str) -> HttpResponse:
     """Put the form's changes into the text, and judge it."""
     draft = find_draft(name)
-    body, surroundings = read_body(request, CheckBody), around()
+    body, surroundings = read_body(request, CheckBody), around(name)
     changes = msgspec.to_builtins(body.changes)
     text = changed_text(body.text, changes, surroundings.catalog)
     # Whoever looks at an older version is told, before they type.

@@ -23,7 +23,7 @@ export class Side {
     this.refresh(checked);
   }
 
-  #showProblems({ diagnostics, accepted }) {
+  #showProblems({ diagnostics, accepted, shortage }) {
     const refusals = diagnostics.filter(({ severity }) => severity === "refusal").length;
     const warnings = diagnostics.length - refusals;
     const count = this.#root.querySelector("[data-problem-count]");
@@ -31,9 +31,10 @@ export class Side {
     count.hidden = diagnostics.length === 0;
     count.className = `badge ${refusals ? "badge-bad" : "badge-warning"}`;
     const summary = this.#root.querySelector("#stops");
-    const words = verdict(accepted, refusals, warnings);
+    const words = verdict(accepted, refusals, warnings, shortage);
     if (summary.textContent !== words) summary.textContent = words;
     summary.dataset.accepted = accepted;
+    summary.toggleAttribute("data-short", Boolean(shortage));
     const list = this.#root.querySelector("[data-problems]");
     const focused = [...list.querySelectorAll("button")].indexOf(document.activeElement);
     list.replaceChildren(...diagnostics.map(problem));
@@ -113,10 +114,11 @@ export class Side {
   }
 }
 
-function verdict(accepted, refusals, warnings) {
+function verdict(accepted, refusals, warnings, shortage) {
   const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
   const seen = warnings ? `, with ${count(warnings, "warning")} for the reviewer to see` : "";
-  if (accepted) return `The compiler accepts this task${seen}. It can be submitted.`;
+  const short = shortage ? `, but not approved as the ledger stands: ${shortage}` : "";
+  if (accepted) return `The compiler accepts this task${seen}. It can be submitted${short}.`;
   return `${count(refusals, "problem")} keep${refusals === 1 ? "s" : ""} this task from being submitted.`;
 }
 

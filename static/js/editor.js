@@ -118,7 +118,7 @@ const problemsTab = tabs(root.querySelector(".side-tabs"), {
   opened: () => side.refresh(checked),
 });
 
-if (checked.accepted && checked.diagnostics.length === 0) {
+if (checked.accepted && checked.diagnostics.length === 0 && !checked.shortage) {
   problemsTab.open(document.getElementById("tab-explain"), { focus: false });
 }
 

@@ -36,10 +36,22 @@ def test_a_stream_that_nobody_is_charged_for_is_one_sentence(signed_in):
     assert "<table" not in page
 
 
+def test_it_begins_with_what_was_spent_of_late_and_can_begin_with_this_week(signed_in, clock, db):
+    client = signed_in("analyst")
+    answer = client.get("/ledger?stream=trips")
+    this = answer.context["this_monday"]
+    weeks = [week.monday for week in answer.context["streams"][0].weeks]
+    assert weeks.index(this) == 4
+    assert "From this week" in content(answer)
+    again = client.get(f"/ledger?stream=trips&first={this}")
+    assert f'href="?stream=trips&amp;first={this}"' in content(answer)
+    assert again.context["streams"][0].weeks[0].monday == this
+
+
 def test_what_makes_no_sense_shows_the_usual_weeks(signed_in):
     answer = signed_in("analyst").get("/ledger?first=never&weeks=1000&stream=none")
     assert answer.status_code == 200
-    assert [len(shown.weeks) for shown in answer.context["streams"]] == [8, 8]
+    assert [len(shown.weeks) for shown in answer.context["streams"]] == [12, 12]
 
 
 @pytest.mark.parametrize("day", ["9998-01-02", "9999-06-01", "9999-12-31"])

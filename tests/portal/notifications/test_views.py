@@ -33,7 +33,9 @@ def test_it_works(client, ada, tell):
 
 
 def test_someone_without_notifications_is_told_what_will_come(client):
-    assert "Nothing yet" in client.get("/notifications").content.decode()
+    page = client.get("/notifications").content.decode()
+    assert "Nothing yet" in page
+    assert "choose “Follow the task”" in page
 
 
 def test_people_see_only_their_own(client, person, tell):

@@ -58,6 +58,13 @@ def test_it_works(browser, reader) -> None:
     assert _told(reader) == 0
 
 
+def test_a_release_leads_to_the_button(browser, reader) -> None:
+    window = Release.objects.order_by("pk").last().window.window
+    page = browser.get(f"/releases/{TASK}/{window}").content.decode()
+    assert f'href="{LIST}"' in page
+    assert "Follow the task" in page
+
+
 def test_programs_can_follow(browser, reader) -> None:
     at = f"/api/v1/releases/{TASK}/following"
     assert browser.get(at).json() == {"task": TASK, "following": False}

@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from django.utils import timezone
 
 from aggregation.protocol.spec_text import read_document
+from aggregation.protocol.windows import Unit, Window
 from portal.audit.models import Entry
+from portal.ledger.services import reserve
 from portal.tasks.models import Draft, Editor
 from portal.tasks.services import save_draft
 from portal.tasks.starting_points import starting_point
@@ -180,6 +183,38 @@ def test_more_than_a_week_has_is_a_problem_and_not_a_hint(ask, unit, epsilon, co
 def test_as_much_as_a_week_has_is_none(ask):
     _, found = ask("check", text=TEXT, changes=[change("anonymization.epsilon", "4")])
     assert (found["accepted"], found["diagnostics"]) == (True, [])
+
+
+@pytest.fixture
+def others(clock, db):
+    """Somebody else's 3 of the 4 that trips has next week."""
+    week = Window.containing(timezone.now(), Unit.WEEK).next()
+    reserve(task="other", streams=["trips"], windows=[week], hundredths=300, clock=clock)
+    return f"others hold 3 of trips in {week.label}, which leaves 1"
+
+
+def test_what_others_have_left_is_said_where_epsilon_is_chosen(ask, others):
+    _, found = ask("check", text=TEXT, changes=[change("anonymization.epsilon", "1")])
+    said = found["consequences"]["anonymization.epsilon"]
+    assert f"It reserves 1 of 4 a week. O{others[1:]}." in said
+    assert (found["accepted"], found["shortage"]) == (True, "")
+
+
+def test_more_than_others_leave_can_be_submitted_and_is_told(ask, others):
+    _, found = ask("check", text=TEXT, changes=[change("anonymization.epsilon", "3")])
+    assert (found["accepted"], found["diagnostics"]) == (True, [])
+    assert found["shortage"] == f"{others}, and this task needs 3"
+
+
+def test_submitting_more_than_others_leave_says_so(others, signed_in, author, task):
+    client = signed_in(who=author)
+    body = {"text": TEXT, "version": 1}
+    page = client.post("/tasks/weekly-trips/edit", {**body, "action": "check"}).content.decode()
+    assert f"but not approved as the ledger stands: {others}, and this task needs 2." in page
+    sent = {**body, "action": "submit"}
+    page = client.post("/tasks/weekly-trips/edit", sent, follow=True).content.decode()
+    assert "awaits review by a second person" in page
+    assert f"cannot be approved as the ledger stands: {others}, and this task needs 2." in page
 
 
 def test_where_no_step_of_epsilon_fits_a_longer_window_does(ask, settings):
