@@ -62,11 +62,21 @@ export function makeMovable(chart) {
   draw();
 }
 
-// A map that is wider than its room begins in its middle, and its legend stays in the room.
+// A map that is wider than its room begins in its middle, fades where it goes on, and its legend
+// stays in the room.
 function keepInSight(chart, room) {
   const legend = chart.querySelector(".map-legend");
   const stage = chart.querySelector(".map-stage");
+  function fade() {
+    const left = room.scrollLeft;
+    const right = room.scrollWidth - room.clientWidth - left;
+    const height = stage.getBoundingClientRect().height;
+    room.style.setProperty("--fade-start", left > 1 ? "2.5rem" : "0px");
+    room.style.setProperty("--fade-end", right > 1 ? "2.5rem" : "0px");
+    room.style.setProperty("--map-height", `${height}px`);
+  }
   function place() {
+    fade();
     const whole = chart.getBoundingClientRect().width;
     const part = room.clientWidth / whole;
     if (!legend || !(part < 0.999)) return legend?.removeAttribute("transform");

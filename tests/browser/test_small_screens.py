@@ -39,6 +39,16 @@ def test_the_world_is_high_enough_and_its_legend_stays_in_sight(
     assert box["x"] + box["width"] <= PHONE["width"]
 
 
+def test_the_world_fades_where_it_goes_on(page: Page, site: Site, address: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{address}/map?within=world")
+    room = page.locator(".chart-room")
+    both = re.compile(r"--fade-start: 2\.5rem; --fade-end: 2\.5rem")
+    expect(room).to_have_attribute("style", both)
+    room.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    expect(room).to_have_attribute("style", re.compile("--fade-end: 0px"))
+
+
 def test_labels_of_stacked_rows_stand_clear_of_what_they_name(page: Page, site: Site) -> None:
     page.set_viewport_size(PHONE)
     page.goto("/docs/evaluation")
