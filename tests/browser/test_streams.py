@@ -1,5 +1,6 @@
 """Searching a domain while typing, with and without scripts, and copying a hash."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from portal.streams.geography import REGIONS_SHA256
@@ -51,13 +52,25 @@ def test_a_hash_is_copied_as_a_whole(page: Page) -> None:
     expect(button).to_contain_text("Copy the hash")
 
 
-def test_where_nothing_can_be_copied_the_button_says_so(page: Page) -> None:
-    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
+@pytest.mark.parametrize(
+    "without",
+    [
+        "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))",
+        # As on plain http.
+        "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })",
+    ],
+)
+def test_where_nothing_can_be_copied_the_text_is_selected(page: Page, without: str) -> None:
+    page.add_init_script(without)
     sign_in(page, "analyst")
     page.goto("/streams/trips")
     button = page.locator(f"button[data-copy='{REGIONS_SHA256}']")
     button.click()
-    expect(button).to_have_text("The browser forbids it")
+    expect(button).to_have_text("Copy what is selected")
+    field = page.get_by_role("textbox", name="Copy the hash of")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(REGIONS_SHA256)
+    assert field.evaluate("one => one.selectionEnd - one.selectionStart") == len(REGIONS_SHA256)
     expect(button).to_contain_text("Copy the hash")
 
 
