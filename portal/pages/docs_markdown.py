@@ -100,6 +100,11 @@ class _Renderer(RendererHTML):
     def table_close(self, *_: Any) -> str:
         return "</table></div>\n"
 
+    def code_inline(self, tokens: Sequence[Token], idx: int, *args: Any) -> str:
+        """The name of a table's row, if it is long, goes on in the next line behind a dot."""
+        drawn = super().code_inline(tokens, idx, *args)
+        return drawn.replace(".", ".<wbr>") if tokens[idx].meta.get("names_row") else drawn
+
     def fence(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
         language, _space, entity = tokens[idx].info.strip().partition(" ")
         if language == "states":

@@ -31,6 +31,7 @@ def dress(tokens: Sequence[Token]) -> None:
                 token.attrs["scope"] = "col"
             if stacked and token.type in _ROLES:
                 token.attrs["role"] = _ROLES[token.type]
+        _mark_names(table)
         if stacked:
             _label_cells(table, names)
 
@@ -45,6 +46,12 @@ def _tables(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]]]:
             opened = at
         elif token.type == "table_close":
             yield heading, tokens[opened : at + 1]
+
+
+def _mark_names(table: Sequence[Token]) -> None:
+    for row, _, inline in zip(table, table[1:], table[2:], strict=False):
+        if row.type == "tr_open" and inline.children and inline.children[0].type == "code_inline":
+            inline.children[0].meta["names_row"] = True
 
 
 def _label_cells(table: Sequence[Token], names: list[str]) -> None:

@@ -75,6 +75,14 @@ def test_rows_of_wide_tables_can_stand_as_cards() -> None:
     assert "<td>1</td>" in narrow
 
 
+def test_the_name_of_a_wide_row_breaks_behind_its_dots() -> None:
+    page = "# T\n\nS.\n\n|A|B|C|\n|-|-|-|\n|`a.b`|`c.d`|3|\n\nRun `manage.py`.\n"
+    html = docs_markdown.read(page).html
+    assert "<code>a.<wbr>b</code>" in html
+    assert "<code>c.d</code>" in html
+    assert "<code>manage.py</code>" in html
+
+
 @pytest.mark.parametrize("text", ["", "Words.", "## Two\n\nS.", "# T", "# T\n\ntwo\nlines"])
 def test_it_refuses_a_page_without_title_and_summary(text: str) -> None:
     with pytest.raises(Problem, match="title or summary"):
