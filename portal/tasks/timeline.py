@@ -15,6 +15,14 @@ LEFT = 84
 _SHOWN = 9
 # How many of those lie before the window under way.
 _BEFORE = 3
+# What a colour says, in the order of a window's life.
+_KEYS = {
+    "good": "released",
+    "warning": "skipped",
+    "info": "under way",
+    "neutral": "planned",
+    "paused": "skipped unless the task is resumed before",
+}
 
 
 @dataclass(frozen=True)
@@ -47,8 +55,16 @@ class Timeline:
     now: float | None
     width: int = WIDTH
 
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """What the colours say that are there."""
+        drawn = {strip.colour for strip in self.on_devices}
+        return [(colour, words) for colour, words in _KEYS.items() if colour in drawn]
 
-def timeline(rows: Sequence[TaskWindow], now: datetime) -> Timeline | None:
+
+def timeline(
+    rows: Sequence[TaskWindow], now: datetime, *, is_paused: bool = False
+) -> Timeline | None:
     """The windows around now; None if there are none."""
     shown = _around(rows, now)
     if not shown:
@@ -59,8 +75,8 @@ def timeline(rows: Sequence[TaskWindow], now: datetime) -> Timeline | None:
         return round(LEFT + (WIDTH - LEFT - 2) * ((moment - start) / (end - start)), 1)
 
     return Timeline(
-        on_devices=tuple(_strip(row, at(row.start), at(row.end)) for row in shown),
-        on_server=tuple(_strip(row, at(row.end), at(row.due_at)) for row in shown),
+        on_devices=tuple(_strip(row, at(row.start), at(row.end), is_paused) for row in shown),
+        on_server=tuple(_strip(row, at(row.end), at(row.due_at), is_paused) for row in shown),
         takeovers=tuple(_takeovers(shown, at)),
         now=at(now) if start <= now <= end else None,
     )
@@ -77,11 +93,13 @@ def _around(rows: Sequence[TaskWindow], now: datetime) -> Sequence[TaskWindow]:
     return rows[first : first + _SHOWN]
 
 
-def _strip(row: TaskWindow, left: float, right: float) -> Strip:
+def _strip(row: TaskWindow, left: float, right: float, is_paused: bool) -> Strip:
     state = TaskWindow.State(row.state)
+    waits = is_paused and state is TaskWindow.State.UPCOMING
+    colour = "paused" if waits else state.colour
     label = row.as_window().label
     title = f"{label}, revision {row.revision.number}: {state.label.lower()}. {row.reason}".strip()
-    return Strip(left + 1, max(2.0, round(right - left - 2, 1)), label, state.colour, title)
+    return Strip(left + 1, max(2.0, round(right - left - 2, 1)), label, colour, title)
 
 
 def _takeovers(rows: Sequence[TaskWindow], at: Callable[[datetime], float]) -> list[Takeover]:

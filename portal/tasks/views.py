@@ -57,7 +57,7 @@ def _life(task: Task) -> dict[str, Any]:
     windows = list(selectors.windows_of(task))
     return {
         "now": now,
-        "timeline": timeline(windows, now),
+        "timeline": timeline(windows, now, is_paused=task.state == Task.State.PAUSED),
         "windows": windows[-60:],
         "next_release": next_release(windows, now),
         "short": shortages(task, now),

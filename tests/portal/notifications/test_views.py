@@ -35,7 +35,7 @@ def test_it_works(client, ada, tell):
 def test_someone_without_notifications_is_told_what_will_come(client):
     page = client.get("/notifications").content.decode()
     assert "Nothing yet" in page
-    assert "choose “Follow the task”" in page
+    assert "choose “follow the task”" in page
 
 
 def test_people_see_only_their_own(client, person, tell):

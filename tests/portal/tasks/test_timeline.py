@@ -42,3 +42,17 @@ def test_now_is_drawn_before_the_first_window_unless_it_is_far_away(rows):
 
 def test_nothing_is_drawn_of_nothing():
     assert timeline([], FIRST) is None
+
+
+def test_the_legend_says_what_is_drawn(rows):
+    assert timeline(rows, FIRST).keys == [("neutral", "planned")]
+    rows[0].state, rows[1].state = "released", "collecting"
+    said = [words for _, words in timeline(rows, FIRST).keys]
+    assert said == ["released", "under way", "planned"]
+
+
+def test_windows_to_come_of_a_paused_task_look_different(rows):
+    rows[0].state = "skipped"
+    drawn = timeline(rows, FIRST, is_paused=True)
+    assert [strip.colour for strip in drawn.on_devices][:2] == ["warning", "paused"]
+    assert [colour for colour, _ in drawn.keys] == ["warning", "paused"]
