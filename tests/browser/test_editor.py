@@ -8,6 +8,7 @@ from portal.tasks.starting_points import starting_point
 from tests.browser.conftest import Complaints, axe_clean, fits, sign_in
 from tests.browser.editing import TABS, begin, draft_of, pane, put_in, state, tab
 from tests.browser.screens import PHONE
+from tests.parts import Site
 
 
 def test_from_a_template_to_review(page: Page, name: str) -> None:
@@ -122,6 +123,41 @@ def test_more_than_a_week_has_is_a_problem_beside_its_field(page: Page, name: st
     expect(state(page)).to_have_text(re.compile("^Saved"))
     page.get_by_role("button", name="Submit for review").click()
     expect(page).to_have_url(re.compile("/edit$"))
+
+
+# Another task takes 3.9 of one week to come, and gives it back.
+RESERVE = """
+from datetime import timedelta
+from aggregation.protocol.windows import Unit, Window
+from portal.clock import civil_clock
+from portal.ledger.services import reserve
+clock = civil_clock()
+week = Window.containing(clock.now() + timedelta(weeks=3), Unit.WEEK)
+reserve(task="other", streams=["assistant"], windows=[week], hundredths=390, clock=clock)
+print(week.id, week.label)
+"""
+GIVE_BACK = """
+from aggregation.protocol.windows import Unit, Window
+from portal.clock import civil_clock
+from portal.ledger.services import settle
+freed = [Window.parse("{week}", Unit.WEEK)]
+settle(task="other", spent=(), freed=freed, clock=civil_clock())
+"""
+
+
+def test_more_than_others_leave_is_told_before_and_after_submitting(
+    page: Page, name: str, site: Site
+) -> None:
+    week, label = site.shell(RESERVE).split()[-2:]
+    try:
+        begin(page, name, "Stars for the assistant")
+        words = f"not approved as the ledger stands: others hold 3.9 of assistant in {label}"
+        expect(page.locator("#stops")).to_contain_text(words)
+        expect(page.locator("#stops")).to_be_visible()
+        page.get_by_role("button", name="Submit for review").click()
+        expect(page.get_by_text("cannot be approved as the ledger stands")).to_be_visible()
+    finally:
+        site.shell(GIVE_BACK.format(week=week))
 
 
 def test_a_mechanism_can_be_changed_and_changed_back(page: Page, name: str) -> None:
