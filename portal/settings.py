@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "portal.pages.errors.WhenAKeyIsGone",
+    "portal.pages.errors.WhenAMethodIsNotTaken",
 ]
 TEMPLATES = [
     {

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, update_session_auth_hash
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from aggregation.errors import Problem
+from portal.access import login_required
 from portal.accounts.forms import PasswordForm, ProfileForm, SignInForm
 from portal.accounts.models import Person, Role
 from portal.accounts.requests import PersonRequest, posted

@@ -1,10 +1,10 @@
 """The page to read and try the API."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from portal.access import login_required
 from portal.accounts.explorer import groups_of
 from portal.accounts.requests import PersonRequest
 from portal.openapi import document

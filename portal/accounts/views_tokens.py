@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
@@ -12,6 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from aggregation.errors import Problem
+from portal.access import login_required
 from portal.accounts.forms import TokenForm
 from portal.accounts.requests import PersonRequest, posted
 from portal.accounts.selectors import tokens_of

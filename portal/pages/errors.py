@@ -6,7 +6,7 @@ Programs that asked the API get the API's error shape instead.
 import logging
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
@@ -59,6 +59,15 @@ class WhenAKeyIsGone(MiddlewareMixin):
             return _json(503, "key_gone", message, "Operators see which one on /overview.")
         shown = {**for_guests(), "theme": theme(request)}
         return HttpResponse(render_to_string("503_key.html", shown), status=503)
+
+
+class WhenAMethodIsNotTaken(MiddlewareMixin):
+    """What a view answers to a method that it does not take has no words of its own."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        if isinstance(response, HttpResponseNotAllowed):
+            response.content = render(request, "405.html").content
+        return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -1,13 +1,13 @@
 """The button to be told of a task's releases, or no longer."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
+from portal.access import login_required
 from portal.accounts.requests import PersonRequest
 from portal.releases.following import set_following
 

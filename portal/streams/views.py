@@ -1,12 +1,12 @@
 """The streams catalog as pages."""
 
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from portal.access import login_required
 from portal.streams import selectors
 from portal.streams.describing import DEVICE_FACTS
 from portal.streams.finding import find_domain, find_stream

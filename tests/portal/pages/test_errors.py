@@ -36,6 +36,20 @@ def test_an_address_cannot_write_into_the_page(db: None, client: Client) -> None
     assert b"<script>alert" not in client.get("/<script>alert(1)</script>").content
 
 
+@pytest.mark.parametrize("address", ["/tasks/weekly/pause", "/lab/new/reach", "/theme", "/logout"])
+def test_an_address_that_belongs_to_a_button_says_so(signed_in: SignedIn, address: str) -> None:
+    answer = signed_in("analyst").get(address)
+    assert (answer.status_code, answer["Allow"].split(", ")[0]) == (405, "POST")
+    assert "<h1>This is not a page</h1>" in answer.content.decode()
+    assert f"<code>{address}</code> belongs to a button" in answer.content.decode()
+
+
+def test_a_page_that_takes_nothing_says_so(db: None, client: Client) -> None:
+    answer = client.post("/docs")
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+    assert "<h1>Nothing can be sent here</h1>" in answer.content.decode()
+
+
 def test_a_forbidden_page_says_why_and_who_one_is(signed_in: SignedIn) -> None:
     answer = signed_in("analyst").get("/people")
     text = answer.content.decode()
