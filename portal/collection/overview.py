@@ -97,6 +97,8 @@ class Overview:
     levels: tuple[Level, ...]
     lost: tuple[Session, ...]
     lost_count: int
+    # Of those, the ones whose worker was stopped while no other one could take them over.
+    left_count: int
     checks: tuple[Check, ...]
 
     @property
@@ -129,6 +131,7 @@ def overview(*, now: datetime) -> Overview:
         levels=levels(now=now),
         lost=tuple(lost.order_by("-ended_at").select_related("revision__task")[:_LOST_SHOWN]),
         lost_count=lost.count(),
+        left_count=lost.filter(reason=Session.Reason.NO_SUCCESSOR).count(),
         checks=tuple(checks()),
     )
 

@@ -179,7 +179,9 @@ def bury(row: Session, reason: Session.Reason, *, clock: Clock) -> bool:
         row, to=Session.State.DEAD, clock=clock, reason=reason, ended_at=datetime.now(UTC)
     )
     if buried:
-        log.warning("Session %s is dead (%s).", row.pk, reason)
+        # A worker that is stopped in order, with nobody beside it, is nothing to be warned of.
+        level = logging.INFO if reason == Session.Reason.NO_SUCCESSOR else logging.WARNING
+        log.log(level, "Session %s is dead: %s.", row.pk, reason.label.lower())
         live.forget(row.pk)
     return buried
 

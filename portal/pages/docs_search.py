@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from portal.pages.docs import Page, Shelf
 from portal.pages.docs_markdown import Heading, Section
 
-MOST_HITS = 30
 _MOST_WORDS = 8
 _SNIPPET_CHARACTERS = 220
 
@@ -33,43 +32,67 @@ class Hit:
 
 
 def search(shelf: Shelf, query: str) -> list[Hit]:
-    wanted = words(query)
+    wanted = [_Word.of(word) for word in words(query)]
     if not wanted:
         return []
     found = [hit for page in shelf.pages for hit in _hits(page, wanted)]
-    return sorted(found, key=lambda hit: -hit.score)[:MOST_HITS]
+    return sorted(found, key=lambda hit: -hit.score)
 
 
 def words(query: str) -> list[str]:
     return re.findall(r"\w+", query.casefold())[:_MOST_WORDS]
 
 
-def _hits(page: Page, wanted: list[str]) -> Iterator[Hit]:
+@dataclass(frozen=True)
+class _Word:
+    # Where it stands by itself, in the singular or plural; where one begins with it; and anywhere.
+    # A knob such as MAYFLY_PORT has two words.
+    whole: re.Pattern[str]
+    begun: re.Pattern[str]
+    anywhere: re.Pattern[str]
+
+    @classmethod
+    def of(cls, word: str) -> "_Word":
+        spelt = "(?:ε|epsilon)" if word in ("ε", "epsilon") else re.escape(word)
+        begun = rf"(?<![^\W_]){spelt}"
+        patterns = (rf"{begun}(?:e?s)?(?![^\W_])", begun, spelt)
+        return cls(*(re.compile(one, re.IGNORECASE) for one in patterns))
+
+    def score(self, title: str, heading: str, text: str) -> float:
+        """A word in a title says more than in a heading, there more than in the text; and much
+        more by itself than as a part of another."""
+        whole = len(self.whole.findall(text))
+        parts = len(self.anywhere.findall(text)) - whole
+        return (
+            8.0 * self._fits(title)
+            + 5.0 * self._fits(heading)
+            + 1.5 * min(whole, 4)
+            + 0.2 * min(parts, 4)
+        )
+
+    def _fits(self, words: str) -> float:
+        if self.whole.search(words):
+            return 1.0
+        return 0.4 if self.begun.search(words) else 0.1 if self.anywhere.search(words) else 0.0
+
+
+def _hits(page: Page, wanted: list[_Word]) -> Iterator[Hit]:
     for section in page.document.sections:
         own = section.heading.text if section.heading else f"{page.title} {page.summary}"
-        everything = f"{page.title} {own} {section.text}".casefold()
-        here = f"{own} {section.text}".casefold()
-        if all(w in everything for w in wanted) and any(w in here for w in wanted):
-            score = sum(_score(word, page.title, own, section.text) for word in wanted)
+        here = f"{own} {section.text}"
+        everything = f"{page.title} {here}"
+        if all(word.anywhere.search(everything) for word in wanted) and any(
+            word.anywhere.search(here) for word in wanted
+        ):
+            score = sum(word.score(page.title, own, section.text) for word in wanted)
             yield Hit(page, section.heading, _snippet(page, section, wanted), score)
 
 
-def _score(word: str, title: str, heading: str, text: str) -> float:
-    """A word in a title says more than in a heading, there more than in the text."""
-    folded = text.casefold()
-    whole = len(re.findall(rf"\b{re.escape(word)}\b", folded))
-    return (
-        8.0 * (word in title.casefold())
-        + 5.0 * (word in heading.casefold())
-        + min(folded.count(word), 4) * 0.5
-        + min(whole, 4) * 1.0
-    )
-
-
-def _snippet(page: Page, section: Section, wanted: list[str]) -> tuple[Part, ...]:
+def _snippet(page: Page, section: Section, wanted: list[_Word]) -> tuple[Part, ...]:
     text = section.text if section.heading else f"{page.summary} {section.text}"
-    any_word = re.compile("|".join(re.escape(w) for w in wanted), re.IGNORECASE)
-    first = any_word.search(text)
+    any_word = re.compile("|".join(word.anywhere.pattern for word in wanted), re.IGNORECASE)
+    by_itself = (word.whole.search(text) for word in wanted)
+    first = next((found for found in by_itself if found), None) or any_word.search(text)
     begin = max(0, first.start() - _SNIPPET_CHARACTERS // 3) if first else 0
     begin = text.rfind(" ", 0, begin) + 1 if begin else 0
     end = begin + _SNIPPET_CHARACTERS

@@ -10,6 +10,7 @@ from portal.pages import docs
 from portal.pages.docs_search import search
 
 _LONGEST_QUERY = 100
+_MOST_SHOWN = 30
 
 
 @require_safe
@@ -31,7 +32,8 @@ def docs_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _results(request: HttpRequest, query: str) -> HttpResponse:
     shelf = docs.shelf()
-    found = {"query": query, "hits": search(shelf, query)}
+    hits = search(shelf, query)
+    found = {"query": query, "total": len(hits), "hits": hits[:_MOST_SHOWN]}
     return render(request, "pages/docs_search.html", {**_frame(shelf), **found})
 
 

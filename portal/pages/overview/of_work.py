@@ -6,6 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from portal.audit.models import Entry
+from portal.collection.models import Session
 from portal.pages.overview.finding import Finding, Findings, Seen, Source
 from portal.pages.readiness import can_check_approvals
 from portal.releases.models import Attempt, Release
@@ -150,7 +151,8 @@ def full_queues(seen: Seen) -> Findings:
 
 
 def lost_sessions(seen: Seen) -> Findings:
-    count = seen.sessions.lost_count
+    """By a fault: those that were left behind when their worker was stopped are found below."""
+    count = seen.sessions.lost_count - seen.sessions.left_count
     if count:
         yield Finding(
             kind="sessions-lost",
@@ -161,8 +163,38 @@ def lost_sessions(seen: Seen) -> Findings:
             remedy="If there are more each day, look at the log of the session workers.",
             link=reverse("sessions"),
             link_words="Sessions and workers",
-            since=seen.sessions.lost[-1].ended_at if seen.sessions.lost else None,
+            since=_since(seen, was_left=False),
         )
+
+
+def left_sessions(seen: Seen) -> Findings:
+    count = seen.sessions.left_count
+    if count:
+        yield Finding(
+            kind="sessions-left",
+            weight="info",
+            title=f"{count:,} session{'s' if count > 1 else ''} ended when "
+            f"{'their' if count > 1 else 'its'} worker was stopped, within the last day",
+            meaning="No other session worker was running to take over what they held. Devices "
+            "that find no receipt send again while the window is open; nothing is counted twice.",
+            remedy="Nothing, if everything was stopped. Otherwise start a second session worker "
+            "before you stop the first.",
+            link=reverse("sessions"),
+            link_words="Sessions and workers",
+            since=_since(seen, was_left=True),
+        )
+
+
+def _since(seen: Seen, *, was_left: bool) -> datetime | None:
+    """Of the latest ones, when the first of such sessions ended."""
+    return min(
+        (
+            row.ended_at
+            for row in seen.sessions.lost
+            if row.ended_at and (row.reason == Session.Reason.NO_SUCCESSOR) is was_left
+        ),
+        default=None,
+    )
 
 
 def expiring_partials(seen: Seen) -> Findings:
@@ -193,4 +225,5 @@ SOURCES: list[Source] = [
     full_queues,
     releases_without_files,
     lost_sessions,
+    left_sessions,
 ]

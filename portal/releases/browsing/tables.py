@@ -28,6 +28,7 @@ from portal.releases.reading import (
     read_rows,
 )
 from portal.releases.showing import Named, Shown, kind_of_domain
+from portal.streams.folding import words
 
 # As many rows as a chart, a map or a page about a place ever reads.
 MOST_ROWS = 5_000
@@ -200,7 +201,9 @@ class Tables:
         if key == self.region_key or len(values) > MOST_OPTIONS:
             return []
         name = self.name_of(key)
-        return [(str(value), name(value)) for value in values]
+        found = [(str(value), name(value)) for value in values]
+        # Words stay in the order in which they are declared; names for codes have one of their own.
+        return found if name is str else sorted(found, key=lambda one: words(one[1]))
 
     def one(self, metric: str, where: Mapping[str, str]) -> Found | None:
         """The one number of a metric for these values of these keys, summed over all others."""

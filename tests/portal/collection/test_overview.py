@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,6 +12,8 @@ from portal.collection import at_rest, placing
 from portal.collection.coarse import coarse, coarse_number
 from portal.collection.models import Session
 from portal.collection.overview import overview
+from portal.pages.overview import of_work
+from portal.pages.overview.finding import Seen
 from portal.valkey import queue_client
 from tests.portal.collection.collecting import MIN
 from tests.portal.collection.test_merging import flush_one
@@ -98,6 +101,22 @@ def test_lost_sessions_and_waiting_revisions_are_shown(collecting, settings):
     placing.place_sessions(clock=collecting.clock)
     assert len(seen(collecting).waiting) == 2
     assert seen(collecting).slots == 1
+
+
+def test_those_that_a_stopped_worker_left_are_told_apart_from_those_that_died(collecting):
+    left, died = (collecting.by_hand([FIRST], MIN).row for _ in range(2))
+    placing.bury(left, Session.Reason.NO_SUCCESSOR, clock=collecting.clock)
+    now = Seen(datetime.now(UTC), collecting.clock)
+    assert (now.sessions.lost_count, now.sessions.left_count) == (1, 1)
+    assert not list(of_work.lost_sessions(now))
+    (found,) = of_work.left_sessions(now)
+    assert found.title == "1 session ended when its worker was stopped, within the last day"
+    assert found.since == left.ended_at
+    placing.bury(died, Session.Reason.FAULT, clock=collecting.clock)
+    now = Seen(datetime.now(UTC), collecting.clock)
+    (found,) = of_work.lost_sessions(now)
+    assert (found.title, found.since) == ("1 session died within the last day", died.ended_at)
+    assert len(list(of_work.left_sessions(now))) == 1
 
 
 def test_without_valkey_it_says_so(collecting, settings):

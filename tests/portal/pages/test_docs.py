@@ -147,6 +147,33 @@ def test_search_finds_knobs_inside_tables() -> None:
     assert "settings" in {hit.page.slug for hit in hits}
 
 
+def test_a_word_by_itself_comes_before_a_part_of_another() -> None:
+    """Before each "export", "support" and "portal" there is."""
+    hits = search(docs.shelf(), "port")
+    assert "settings" in {hit.page.slug for hit in hits[:5]}
+    by_itself = [any(p.marked and p.text == "port" for p in hit.snippet) for hit in hits[:3]]
+    assert all(by_itself)
+
+
+def test_a_letter_and_its_name_are_one_word() -> None:
+    found = [
+        [hit.url for hit in search(docs.shelf(), word)] for word in ("ε", "epsilon", "Epsilon")
+    ]
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) > 30
+
+
+def test_a_search_says_how_much_it_found(client: Client) -> None:
+    total = len(search(docs.shelf(), "noise"))
+    text = client.get("/docs", {"q": "noise"}).content.decode()
+    assert f"{total} places in the documentation with “noise”; the best 30 are listed." in text
+    assert text.count('<ol class="docs-hits">') == 1
+    few = len(search(docs.shelf(), "chain hash"))
+    assert f"{few} places in the documentation with “chain hash”." in (
+        client.get("/docs", {"q": "chain hash"}).content.decode()
+    )
+
+
 def test_search_shows_what_was_asked_without_obeying_it(client: Client) -> None:
     text = client.get("/docs", {"q": "<b>zebra</b>"}).content.decode()
     assert "<b>zebra" not in text

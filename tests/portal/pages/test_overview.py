@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from aggregation.clock import SystemClock
@@ -19,8 +20,8 @@ from portal.collection import placing
 from portal.notifications.models import Delivery, Event
 from portal.pages.jobs import heartbeat
 from portal.pages.overview import of_keeping, of_parts, of_work
-from portal.pages.overview.finding import Seen
-from portal.pages.overview.selectors import SOURCES, look
+from portal.pages.overview.finding import Finding, Seen
+from portal.pages.overview.selectors import SOURCES, Looked, look
 from portal.pages.overview.since import FIRST_SEEN
 from portal.supervisor.preflight import KEYS
 from portal.valkey import queue_client
@@ -50,6 +51,18 @@ def test_nothing_is_wrong_and_the_numbers_say_why(signed_in, monkeypatch):
     kinds = {one.kind for one in look(clock=CLOCK).findings}
     assert kinds <= {"streams-missing"}
     assert len(look(clock=CLOCK).numbers) == 6
+
+
+def test_nothing_is_not_said_to_be_wrong_above_what_is_found():
+    finding = Finding("k", "info", "2 sessions died", "M.", "R.", since=datetime.now(UTC))
+    for findings, said in (((), "Nothing is wrong."), ((finding,), "Nothing needs to be done.")):
+        looked = Looked(findings, (), questions=1)
+        shown = {"looked": looked, "at": datetime.now(UTC)}
+        page = render_to_string("pages/_findings.html", shown)
+        assert [words for words in _NOTHING if words in page] == [said]
+
+
+_NOTHING = ("Nothing is wrong.", "Nothing needs to be done.")
 
 
 def test_a_real_worker_that_is_killed_is_found_and_one_that_stops_is_not():

@@ -167,6 +167,14 @@ def test_rows_per_inhabitant_are_in_another_order(tables, tmp_path) -> None:
         assert read_rows(file, layout, sort=sort, first=0, count=1)[0].keys == (str(first),)
 
 
+def test_countries_are_listed_by_name_and_words_as_they_are_declared(tables) -> None:
+    found = tables.options("country", ["DE", "FR"])
+    assert found == [("FR", "France"), ("DE", "Germany")]
+    assert [value for value, _ in tables.options("activity", ["walking", "bus"])] == (
+        ["walking", "bus"]
+    )
+
+
 def test_a_long_list_is_typed(tables) -> None:
     """Of a release whose places are no longer the installed ones, the region is any other key."""
     assert ("cycling", "cycling") in tables.options("activity", tables.domain("activity"))
