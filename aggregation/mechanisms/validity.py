@@ -21,7 +21,8 @@ _LISTED = 8
 def number_findings(field: str, value: float, *, what: str) -> Iterator[Finding]:
     """A size must be a positive number that can be meant."""
     if not isfinite(value) or value <= 0:
-        yield Finding(field, f"{what} is {value}, but must be a positive number.", "Fit it again.")
+        message = f"{what} is {value}, but must be a positive number."
+        yield Finding(field, message, "Write one, or fit it again.")
     elif not SMALLEST <= value <= LARGEST:
         yield Finding(
             field,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -33,7 +33,7 @@ _KINDS: Final = {
     "array": "a list",
     "object": "fields",
     "null": "nothing",
-    "decimal": "a decimal such as 0.5",
+    "decimal": "a number such as 0.5",
 }
 # Fields that take a decimal as text, too; `*` for any name.
 _DECIMALS: Final[tuple[Path, ...]] = (
@@ -86,7 +86,7 @@ def spec_from(document: Document) -> Spec:
     try:
         return msgspec.convert(value, Spec)
     except msgspec.ValidationError as error:
-        raise Misfits((_type_misfit(str(error), document.places),)) from None
+        raise Misfits((_type_misfit(str(error), (), document.places),)) from None
 
 
 @cache
@@ -125,15 +125,22 @@ def _struct_misfits(
         if name not in known and name not in tag:
             yield _unknown(name, [*known, *tag], (*path, name), places)
     for name, field in known.items():
-        if name not in value and field.required:
+        if name in value:
+            inside = (*path, name)
+            found = list(_nested_misfits(value[name], field.type, inside, places))
+            # What it holds is judged by itself; if nothing is wrong there, as a whole.
+            yield from found or _type_misfits(
+                value[name], _types(info.cls)[field.name], inside, places
+            )
+        elif field.required:
             yield _missing(name, path, places)
-        elif isinstance(value.get(name), dict):
-            yield from _nested_misfits(value[name], field.type, (*path, name), places)
 
 
 def _nested_misfits(
-    value: dict[str, Any], info: inspect.Type, path: Path, places: dict[Path, Place]
+    value: Any, info: inspect.Type, path: Path, places: dict[Path, Place]
 ) -> Iterator[Misfit]:
+    if not isinstance(value, dict):
+        return
     if isinstance(info, inspect.UnionType):
         tagged = {t.tag: t for t in info.types if isinstance(t, inspect.StructType) and t.tag}
         if tagged:
@@ -149,8 +156,21 @@ def _nested_misfits(
         yield from _struct_misfits(value, info, path, places)
     elif isinstance(info, inspect.DictType):
         for name, inner in value.items():
-            if isinstance(inner, dict):
-                yield from _nested_misfits(inner, info.value_type, (*path, name), places)
+            yield from _nested_misfits(inner, info.value_type, (*path, name), places)
+
+
+@cache
+def _types(part: type) -> dict[str, Any]:
+    return get_type_hints(part)
+
+
+def _type_misfits(
+    value: Any, wanted: Any, path: Path, places: dict[Path, Place]
+) -> Iterator[Misfit]:
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError as error:
+        yield _type_misfit(str(error), path, places)
 
 
 def _unknown(name: str, known: list[str], path: Path, places: dict[Path, Place]) -> Misfit:
@@ -185,9 +205,9 @@ def _unknown_kind(kind: Any, known: list[str], path: Path, places: dict[Path, Pl
     return Misfit("field_type", dotted((*path, "kind")), given, hint, place)
 
 
-def _type_misfit(message: str, places: dict[Path, Place]) -> Misfit:
+def _type_misfit(message: str, inside: Path, places: dict[Path, Place]) -> Misfit:
     what, _, where = message.partition(" - at `")
-    path = _parsed(where.rstrip("`"))
+    path = (*inside, *_parsed(where.rstrip("`")))
     words = re.findall(r"`([^`]*)`", what)
     if len(words) == 2:
         wanted = " or ".join(_KINDS.get(w.strip(), w.strip()) for w in words[0].split("|"))
@@ -196,8 +216,8 @@ def _type_misfit(message: str, places: dict[Path, Place]) -> Misfit:
     else:
         sentence, hint = f"{what.replace('enum value', 'value')}.", _ONE_OF.get(path[-1:], "")
     if path[-1:] == ("epsilon",) or path[-1:] in [(t,) for t in ClipTerms.__struct_fields__]:
-        sentence = "This is no decimal such as 0.5."
-        hint = "A decimal such as 0.5, without an exponent."
+        sentence = "This cannot be read as a number."
+        hint = "Write one with a point and without an exponent, such as 0.5."
     return Misfit("field_type", dotted(path), sentence, hint, _nearest_place(path, places))
 
 

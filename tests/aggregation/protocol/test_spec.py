@@ -93,7 +93,7 @@ def test_clip_uncertainty_is_exact_and_part_of_the_hash() -> None:
         ("random: 0.620", "rnd: 1", "anonymization.clip_uncertainty.metrics.num_trips.rnd",
          "Did you mean 'random'?"),
         ("    source: A proxy\n", "", "anonymization.clip_uncertainty.source", "Add `source: …`"),
-        ("0.620", "1e1x", "anonymization.clip_uncertainty.metrics.….random", "without an exponent"),
+        ("0.620", "1e1x", "anonymization.clip_uncertainty.metrics.num_trips.random", "without an exponent"),
     ],
 )  # fmt: skip
 def test_its_misfits_have_a_sentence(before: str, after: str, path: str, words: str) -> None:
@@ -134,8 +134,8 @@ def test_decimals_have_one_text() -> None:
         (("clip: 24", "clip: many"), "field_type", "anonymization.mechanism.clip", ""),
         (("unit: week", "unit: fortnight"), "field_type", "window.unit", ""),
         (("unit: week", "unit: week, grace_hours: 1.5"), "field_type", "window.grace_hours", ""),
-        (("0.50", "'5e-1'"), "field_type", "anonymization.epsilon", "decimal"),
-        (("0.50", "true"), "field_type", "anonymization.epsilon", "decimal"),
+        (("0.50", "'5e-1'"), "field_type", "anonymization.epsilon", "with a point"),
+        (("0.50", "true"), "field_type", "anonymization.epsilon", "with a point"),
         (("name: weekly-trips\n", ""), "missing_field", "name", "name"),
         (("[trips]", "trips"), "field_type", "streams", ""),
     ],
@@ -148,6 +148,26 @@ def test_it_names_the_field_that_does_not_fit(
     found = caught.value.found[0]
     assert (found.rule, found.path) == (rule, path)
     assert hint in found.hint
+
+
+def test_it_names_misfits_of_all_kinds_at_once() -> None:
+    """Also several of one part, and those of fields whose types nest."""
+    text = TEXT.replace("epsilon: 0.50", "epsilonn: 1").replace("unit: week", "unit: fortnight")
+    text = text.replace("[trips]", "[trips, 7]").replace("clip: 24", "clip: many, clap: 1")
+    with pytest.raises(Misfits) as caught:
+        read_spec(text + "aggregation: {max_rows: many, min_contributions: few}\npublish: 3\n")
+    assert {(m.path, m.rule) for m in caught.value.found} == {
+        ("streams.1", "field_type"),
+        ("window.unit", "field_type"),
+        ("aggregation.max_rows", "field_type"),
+        ("aggregation.min_contributions", "field_type"),
+        ("anonymization.epsilonn", "unknown_field"),
+        ("anonymization.epsilon", "missing_field"),
+        ("anonymization.mechanism.clap", "unknown_field"),
+        ("anonymization.mechanism.clip", "field_type"),
+        ("publish", "field_type"),
+    }
+    assert all(m.place for m in caught.value.found)
 
 
 def test_it_names_all_unknown_fields_with_their_places() -> None:
