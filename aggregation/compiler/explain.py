@@ -159,7 +159,7 @@ def _suppression(config: ServerConfig) -> str:
     which = "any metric" if rule.metrics == "all" else f"any of {_names(rule.metrics)}"
     return (
         f"A cell is suppressed when the mean noise of {which} exceeds "
-        f"{rule.max_relative_noise:.1%} of its noised value."
+        f"{100 * rule.max_relative_noise:g} % of its noised value."
     )
 
 

@@ -22,8 +22,10 @@ def require_password(
 
     A password that someone else chose will not do, unless it `may_be_starting`: where it is being
     replaced. Called before a transaction is open, so that a failure is counted whatever happens
-    next.
+    next. Nothing at all is nobody's password and no guess, so it is not counted.
     """
+    if not password:
+        raise Problem("Type your password.")
     attempt = admit(name=person.username, address="", now=now)
     held = Person.objects.get(pk=person.pk)
     allowed = held.is_active and (may_be_starting or not held.must_change_password)

@@ -24,16 +24,18 @@ class Several(forms.CharField):
 
 
 def _devices(what: str, help_text: str, *, fewest: int = 10_000) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=what, initial=200_000, min_value=fewest, max_value=2_000_000, help_text=help_text
-    )
+    return _whole(fewest, 2_000_000, label=what, initial=200_000, help_text=help_text)
 
 
 def _seed(another: str) -> forms.IntegerField:
     said = f"Another one is another {another}."
-    return forms.IntegerField(
-        label="Seed", initial=1, min_value=0, max_value=SEEDS - 1, help_text=said
-    )
+    return _whole(0, SEEDS - 1, label="Seed", initial=1, help_text=said)
+
+
+def _whole(least: int, most: int, **options: Any) -> forms.IntegerField:
+    said = f"Write a whole number from {least:,} to {most:,}."
+    messages = dict.fromkeys(("invalid", "min_value", "max_value"), said)
+    return forms.IntegerField(min_value=least, max_value=most, error_messages=messages, **options)
 
 
 class ComparisonForm(forms.Form):
@@ -63,6 +65,7 @@ class CalibrationForm(forms.Form):
         .filter(draft__isnull=False)
         .order_by("name"),
         to_field_name="name",
+        empty_label="Choose a task",
         help_text="As its draft is now: its query, keys, metrics and ε.",
     )
     fit = forms.ChoiceField(
@@ -89,7 +92,7 @@ class LoadForm(forms.Form):
         label="Result",
         max_length=900_000,
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text="What `manage.py calibrate` printed, whole.",
+        help_text="All that <code>manage.py calibrate</code> printed.",
     )
 
 

@@ -87,6 +87,8 @@ def _from_program(request: HttpRequest) -> bool:
 
 
 def _own_words(exception: Exception) -> str:
-    """The sentence a view gave its Http404; not the resolver's list of all it has tried."""
+    """The sentence a view gave its Http404; not the resolver's list of all it has tried, nor what
+    Django says of a row that is not there."""
     words = exception.args[0] if exception.args else ""
-    return words if isinstance(words, str) else ""
+    is_ours = isinstance(words, str) and not words.endswith(" matches the given query.")
+    return words if is_ours else ""

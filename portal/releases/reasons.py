@@ -61,11 +61,14 @@ def why_not(
     """
     named = listed(_asked(rule, metrics, denominator), "or")
     over = listed([key.replace("_", " ") for key in summed]) if summed else ""
-    sums = f" for a sum over every {over}, which has the noise of each" if over else ""
+    sums = (
+        f". A sum over every {over} has the noise of each, so it takes more phones than one of "
+        "them alone"
+    )
     return (
         "the noise alone would be more than about "
-        f"± {_least(100 * rule.max_relative_noise)} % of their {named}: too few phones took part"
-        f"{sums}, or none"
+        f"± {_least(100 * rule.max_relative_noise)} % of their {named}: too few phones took part, "
+        f"or none{sums if over else ''}"
     )
 
 

@@ -57,7 +57,7 @@ def _shown(revision: Revision) -> dict[str, str]:
         "Metrics": ", ".join(task.metrics),
         "Rows of a device, at most": f"{task.max_rows:,}",
         "Devices in a sum at rest, at least": f"{sizes.min_contributions:,}",
-        "Suppressed above a noise of": f"{config.suppression.max_relative_noise:.1%}",
+        "Suppressed above a noise of": f"{100 * config.suppression.max_relative_noise:g} %",
         "Audience": config.audience,
     }
 

@@ -5,7 +5,9 @@ know which data that was; parameters without a provenance were typed by hand.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -35,6 +37,8 @@ _LABELS = {
     "fit_quality": "Fit quality",
     "releases": "Releases",
 }
+# As studies note when they were made.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
 def mechanism_sha256(mechanism: Mechanism) -> str:
@@ -102,14 +106,27 @@ def _words(value: Any, name: str = "") -> Iterator[str]:
         for held in value:
             yield from _words(held, name)
     elif value is not None:
-        shown = f"{value:,.4g}" if isinstance(value, float) else str(value)
-        shown = {"True": "yes", "False": "no"}.get(shown, shown)
-        yield f"{name} {shown}".strip()
+        yield f"{name} {_written(value)}".strip()
+
+
+def _written(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.4g}"
+        case str() if _MOMENT.fullmatch(value):
+            return f"{datetime.fromisoformat(value).astimezone(UTC):%Y-%m-%d %H:%M}"
+    return str(value)
 
 
 def _quality(quality: dict[str, Any]) -> Iterator[str]:
     """Expected weighted relative errors, of a fit on proxy data."""
-    metrics = ", ".join(f"{name} {share:.2%}" for name, share in quality["by_metric"].items())
-    yield f"expected error {quality['mean']:.2%} ({metrics})"
-    yield f"{quality['best_scaling']:.2%} with Group Scaling at its best clip"
+    metrics = ", ".join(
+        f"{name} {100 * share:.2f} %" for name, share in quality["by_metric"].items()
+    )
+    yield f"expected error {100 * quality['mean']:.2f} % ({metrics})"
+    yield f"{100 * quality['best_scaling']:.2f} % with Group Scaling at its best clip"
     yield "on other people" if quality["on_others"] else "on the very people it was fitted on"

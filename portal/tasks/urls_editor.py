@@ -1,6 +1,6 @@
 """Addresses of the editor; `urls` includes them."""
 
-from django.urls import path, re_path
+from django.urls import path
 
 from portal.tasks import views_editor, views_editor_live
 
@@ -15,9 +15,5 @@ urlpatterns = [
         "tasks/<slug:name>/edit/statements", views_editor_live.statements, name="editor_statements"
     ),
     path("tasks/<slug:name>/edit/values", views_editor_live.values, name="editor_values"),
-    re_path(
-        r"^tasks/(?P<name>[-a-z0-9]+)/edit/(?P<panel>preview|forecast|cost)$",
-        views_editor_live.panel,
-        name="editor_panel",
-    ),
+    path("tasks/<slug:name>/edit/<slug:panel>", views_editor_live.panel, name="editor_panel"),
 ]

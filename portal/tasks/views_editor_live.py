@@ -4,7 +4,7 @@ but the draft."""
 from typing import Any
 
 import msgspec
-from django.http import HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -104,6 +104,8 @@ def values(request: PersonRequest, name: str) -> HttpResponse:
 @answers_json
 def panel(request: PersonRequest, name: str, panel: str) -> HttpResponse:
     """One of the side panel's tabs, for a text that compiles."""
+    if panel not in _PANELS:
+        raise Http404("The editor has no such panel.")
     draft, body = find_draft(name), read_body(request, CheckBody)
     compiled = compiled_of(body.text, streams.installed_catalog(), known_populations())
     if compiled is None:

@@ -136,7 +136,8 @@ function show(result) {
   form.show(result, draft.isPending);
   side.show(result);
   const formTab = document.getElementById("tab-form");
-  formTab.toggleAttribute("aria-disabled", !result.document);
+  formTab.setAttribute("aria-disabled", String(!result.document));
+  document.getElementById("no-form").hidden = Boolean(result.document);
 }
 
 function markYaml(diagnostics) {

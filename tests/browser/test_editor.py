@@ -228,6 +228,21 @@ def test_slices_that_the_form_does_not_show_are_one_click_away(page: Page, name:
     expect(page.locator("#view-yaml .ace_content")).to_contain_text("scale_by: [region]")
 
 
+def test_without_a_document_there_is_no_form_and_the_page_says_why(page: Page, name: str) -> None:
+    begin(page, name)
+    why = page.get_by_text("There is no form for a document that cannot be read.")
+    expect(why).to_be_hidden()
+    expect(tab(page, "Form")).to_have_attribute("aria-disabled", "false")
+    sent = {"name": "task.yaml", "mimeType": "application/yaml", "buffer": b"name: [a"}
+    page.locator("#upload").set_input_files(sent)  # type: ignore[arg-type]
+    expect(why).to_be_visible()
+    expect(tab(page, "Form")).to_have_attribute("aria-disabled", "true")
+    expect(tab(page, "Form")).to_have_accessible_description(re.compile("Mend the YAML first"))
+    tab(page, "Form").click()
+    expect(tab(page, "YAML")).to_have_attribute("aria-selected", "true")
+    expect(tab(page, "Problems")).to_have_attribute("aria-selected", "true")
+
+
 def test_it_works_by_keyboard_alone(page: Page, name: str) -> None:
     begin(page, name)
     page.locator("#tab-form").focus()

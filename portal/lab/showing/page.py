@@ -56,7 +56,8 @@ def shown(study: Study) -> dict[str, Any]:
 
 def _words(name: str, value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(_words(name, one) for one in value)
+        between = "; " if name == "mechanisms" else ", "
+        return between.join(_words(name, one) for one in value)
     if name == "task":
         return _name_in(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -121,7 +121,7 @@ def _why(covered: Covered) -> str:
         named = listed([tables.name_of(ranked.key)(one) for one in ranked.among])
         why = f"not all of {named} are shown there: {why}"
     if ranked and covered.known < tables.count(covered.keys, view.metric, where=covered.held):
-        why += "; or noise drowns the sum that theirs would be a share of"
+        why += ". Where there is a number but no share, noise drowns what it would be a share of"
     is_one = view.by in view.where
     if view.measure == "person" and view.by == tables.region_key and not is_one:
         why += ". Those whose inhabitants nobody counted are left out, too"

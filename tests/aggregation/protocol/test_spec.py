@@ -93,7 +93,8 @@ def test_clip_uncertainty_is_exact_and_part_of_the_hash() -> None:
         ("random: 0.620", "rnd: 1", "anonymization.clip_uncertainty.metrics.num_trips.rnd",
          "Did you mean 'random'?"),
         ("    source: A proxy\n", "", "anonymization.clip_uncertainty.source", "Add `source: …`"),
-        ("0.620", "1e1x", "anonymization.clip_uncertainty.metrics.num_trips.random", "without an exponent"),
+        ("0.620", "1e1x", "anonymization.clip_uncertainty.metrics.num_trips.random",
+         "without an exponent"),
     ],
 )  # fmt: skip
 def test_its_misfits_have_a_sentence(before: str, after: str, path: str, words: str) -> None:

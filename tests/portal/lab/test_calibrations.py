@@ -128,7 +128,7 @@ def test_it_works(task, result, signed_in, ada):
     assert "A travel survey" in page
     assert "a" * 64 in page
     assert f"loaded by ada as study {study.pk}, and not computed here" in page
-    assert "expected error 1.40% (num_trips 1.40%" in page
+    assert "expected error 1.40 % (num_trips 1.40 %" in page
     names = list(Entry.objects.values_list("action", flat=True))
     assert {"study.loaded", "study.used"} <= set(names)
 

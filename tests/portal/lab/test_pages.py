@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from portal.lab import services
 from portal.lab.models import Study
+from portal.lab.showing import page
 
 REACH = {
     "constraints": [
@@ -69,7 +70,8 @@ def test_several_numbers_are_read(signed_in):
 @pytest.mark.parametrize(
     ("kind", "given", "sentence"),
     [
-        ("reach", {"phones": 5, "seed": 1}, "greater than or equal to 20000"),
+        ("reach", {"phones": 5, "seed": 1}, "Write a whole number from 20,000 to 2,000,000."),
+        ("reach", {"phones": 20_000, "seed": "x"}, "Write a whole number from 0 to 2,147,483,647."),
         ("comparison", {"devices": 20_000, "epsilons": "two", "seeds": "1"}, "Write numbers with"),
         (
             "comparison",
@@ -83,6 +85,15 @@ def test_what_does_not_fit_is_said_in_the_form(signed_in, kind, given, sentence)
     assert answer.status_code == 400
     assert sentence in content(answer)
     assert not Study.objects.exists()
+
+
+def test_names_with_commas_are_told_apart():
+    named = ["joint_clipping", "group_scaling_q98", "rotated"]
+    study = Study(parameters={"mechanisms": named, "epsilons": [0.5, 2.0]})
+    assert page.asked(study) == [
+        ("Mechanisms", "Joint Clipping; Group Scaling, q98; Rotated + ρ"),
+        ("ε", "0.5, 2"),
+    ]
 
 
 def test_only_those_with_tasks_get_in(signed_in):

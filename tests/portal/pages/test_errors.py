@@ -21,6 +21,12 @@ def test_a_missing_page_says_which_and_offers_the_nearest(signed_in: SignedIn) -
     assert 'Did you mean <a href="/streams">Streams</a>?' in text
 
 
+def test_a_person_who_is_not_there_is_a_page_that_is_not_there(signed_in: SignedIn) -> None:
+    text = signed_in("operator").get("/people/999").content.decode()
+    assert "No page has the address <code>/people/999</code>." in text
+    assert "matches the given query" not in text
+
+
 def test_a_missing_page_offers_only_what_one_may_see(signed_in: SignedIn) -> None:
     assert "Did you mean" not in signed_in("analyst").get("/peopl").content.decode()
     assert "Did you mean" in signed_in("operator").get("/peopl").content.decode()

@@ -3,8 +3,10 @@
 import pytest
 from django.test import Client
 
-from portal.accounts.models import Grant, Person
+from portal.accounts.models import Grant, LoginFailure, Person
+from portal.accounts.sign_in import NAME_LIMIT
 from portal.accounts.tokens import create_token
+from portal.audit.models import Entry
 from portal.notifications.models import Notification
 from portal.tasks import services
 from portal.tasks.models import Comment, Revision, Task
@@ -66,6 +68,17 @@ def test_a_wrong_password_approves_nothing_and_keeps_the_comment(submitted, as_r
     assert "This is not your password." in content(answer)
     assert "Fine with me." in content(answer)
     assert 'value="wrong"' not in content(answer)
+    assert Revision.objects.get().state == "in_review"
+
+
+def test_an_empty_password_is_asked_for_and_is_no_guess(submitted, as_rafael):
+    revision = submitted()
+    for _ in range(2 * NAME_LIMIT):
+        answer = decide(as_rafael, revision, password="")
+        assert answer.status_code == 400
+        assert "Type your password." in content(answer)
+    assert not LoginFailure.objects.exists()
+    assert not Entry.objects.filter(action="sign_in.refused").exists()
     assert Revision.objects.get().state == "in_review"
 
 

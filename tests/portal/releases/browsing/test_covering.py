@@ -22,7 +22,7 @@ def test_a_sum_over_a_key_has_the_noise_of_each_and_is_told_so(tables):
     said = covering.sentence(covered("metric=distance_km&by=region", tables, 0))
     start = "0 of the 4 places with any number are ranked here. The others are not, as the noise"
     assert said.startswith(f"{start} alone")
-    assert "too few phones took part for a sum over every activity, which has the noise" in said
+    assert "too few phones took part, or none. A sum over every activity has the noise of" in said
 
 
 def test_of_one_country_all_places_are_counted_and_of_emissions_all_of_the_world(tables):
@@ -71,4 +71,4 @@ def test_the_offer_stands_beside_the_reason(client, tables, monkeypatch):
 def test_keys_of_a_sum_are_listed():
     rule = Suppression(max_relative_noise=0.1)
     told = why_not(rule, ["num_trips"], summed=["activity", "direction"])
-    assert "for a sum over every activity and direction, which has the noise of each, or" in told
+    assert "A sum over every activity and direction has the noise of each, so it takes" in told

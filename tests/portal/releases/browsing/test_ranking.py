@@ -138,7 +138,9 @@ def test_a_place_whose_whole_could_be_noise_has_no_rank(tables, monkeypatch):
         assert str(PARIS) not in ranked.places
     said = chart(CYCLING, tables).coverage
     assert said.startswith("3 of the 4 places with any number are ranked here.")
-    assert said.endswith("; or noise drowns the sum that theirs would be a share of.")
+    assert said.endswith(
+        ". Where there is a number but no share, noise drowns what it would be a share of."
+    )
 
 
 def test_every_place_that_has_a_rank_has_a_share(tables, monkeypatch):

@@ -47,6 +47,12 @@ def test_a_task_that_is_not_there_is_not_found(signed_in, db):
         assert answer.status_code == 404
 
 
+def test_a_panel_that_is_not_there_is_not_found(signed_in, author, task):
+    answer = signed_in(who=author).post("/tasks/weekly-trips/edit/nothing")
+    assert answer.status_code == 404
+    assert "The editor has no such panel." in answer.content.decode()
+
+
 def test_an_ended_task_is_not_edited(signed_in, author, task, clock):
     Task.objects.filter(pk=task.pk).update(state="ended")
     assert signed_in(who=author).get("/tasks/weekly-trips/edit").status_code == 404
