@@ -89,10 +89,13 @@ def _shipped_facts() -> dict[str, dict[str, Any]]:
 
 def in_words(provenance: Provenance) -> list[tuple[str, str]]:
     """The facts as lines. What each slice has per event is for programs."""
+    facts = dict(provenance.facts)
+    if facts.get("seed") is not None:  # no quantity: it is typed again as it stands
+        facts["seed"] = str(facts["seed"])
     return [
         (label, words)
         for name, label in _LABELS.items()
-        if (words := "; ".join(_words(provenance.facts.get(name))))
+        if (words := "; ".join(_words(facts.get(name))))
     ]
 
 

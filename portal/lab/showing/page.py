@@ -60,6 +60,8 @@ def _words(name: str, value: Any) -> str:
         return between.join(_words(name, one) for one in value)
     if name == "task":
         return _name_in(value)
+    if name in ("seed", "seeds"):  # no quantity: it is typed again as it stands
+        return str(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return NAMES.get(str(value), str(value))
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"

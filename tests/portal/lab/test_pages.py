@@ -89,10 +89,11 @@ def test_what_does_not_fit_is_said_in_the_form(signed_in, kind, given, sentence)
 
 def test_names_with_commas_are_told_apart():
     named = ["joint_clipping", "group_scaling_q98", "rotated"]
-    study = Study(parameters={"mechanisms": named, "epsilons": [0.5, 2.0]})
+    study = Study(parameters={"mechanisms": named, "epsilons": [0.5, 2.0], "seeds": [1, 2026]})
     assert page.asked(study) == [
         ("Mechanisms", "Joint Clipping; Group Scaling, q98; Rotated + ρ"),
         ("ε", "0.5, 2"),
+        ("Seeds", "1, 2026"),
     ]
 
 
