@@ -72,6 +72,8 @@ def _run(run: Run) -> Sequence[Small]:
         serve(run)
         return complete(run)
     except SessionOver:
+        if run.row.reason == Session.Reason.NO_SUCCESSOR:  # by itself, and told already
+            return ()
         log.warning("Session %s found itself over: what it held is dropped.", run.row.pk)
     except Exception as error:
         log.error("Session %s ends with a fault: %s.", run.row.pk, where(error))

@@ -1,6 +1,7 @@
 """What operators see of sessions: everything, and every count of updates coarse."""
 
 import dataclasses
+import logging
 import re
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from portal.pages.overview import of_work
 from portal.pages.overview.finding import Seen
 from portal.valkey import queue_client
 from tests.portal.collection.collecting import MIN
+from tests.portal.collection.test_handing_over import drain
 from tests.portal.collection.test_merging import flush_one
 from tests.portal.collection.test_placing import speak
 
@@ -117,6 +119,18 @@ def test_those_that_a_stopped_worker_left_are_told_apart_from_those_that_died(co
     (found,) = of_work.lost_sessions(now)
     assert (found.title, found.since) == ("1 session died within the last day", died.ended_at)
     assert len(list(of_work.left_sessions(now))) == 1
+
+
+@pytest.mark.parametrize("devices", [0, 7, MIN])
+def test_of_a_worker_that_is_stopped_nobody_is_warned(collecting, caplog, devices):
+    session = collecting.start(*collecting.place())
+    if devices:
+        collecting.send(session, [FIRST], devices)
+        collecting.taken(session, devices)
+    drain(collecting, "one")
+    collecting.until(session.pk, "dead" if devices else "flushed")
+    collecting.join()
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
 def test_without_valkey_it_says_so(collecting, settings):
