@@ -25,8 +25,8 @@ class Knob:
 
 KNOBS: dict[str, Knob] = {}
 _HIDDEN = (
-    "The address is not shown here, since it may hold a password. In one, write characters such as "
-    "/ # ? @ [ with % and their code."
+    "The address is not shown here, since it may hold a password. In a password, "
+    "percent-encode characters such as / # ? @ [."
 )
 # As Django compares hosts: without a scheme or a port, IPv6 in brackets; a dot takes subdomains.
 _HOST = re.compile(r"\*|[a-z0-9.-]+|\[[a-f0-9:.]+\]", re.IGNORECASE)
@@ -152,7 +152,7 @@ def origin(name: str, default: str, *, shown: str) -> str:
     parts = urlsplit(value)
     if value and (parts.path or parts.query or parts.fragment):
         raise Problem(
-            f"{name} goes on behind the host, and the portal is no part of another site.",
+            f"{name} has something after the host, but the portal needs a site of its own.",
             hint="Give it a host of its own, such as https://mayfly.example.org.",
         )
     return value
@@ -165,8 +165,8 @@ def store(name: str, default: str) -> str:
     number = parts.path.strip("/")
     if parts.scheme != "unix" and number and not number.isdecimal():
         raise Problem(
-            f"{name} has something else than the number of a database behind the host.",
-            hint=f"Such a number is the 0 of redis://host:6379/0. {_HIDDEN}",
+            f"{name} has something other than a database number after the host.",
+            hint=f"A database number is the 0 in redis://host:6379/0. {_HIDDEN}",
         )
     return value
 

@@ -87,7 +87,7 @@ def rotate(name: str, *, trust_earlier: bool = True) -> Ed25519PublicKey:
     """
     if not _next(name).exists():
         raise Problem(
-            f"No next {name} is announced, and devices would not know it.",
+            f"No next {name} is announced, so devices would not know it.",
             hint="Announce it, give devices time to learn of it, then rotate.",
         )
     old = _public(kept_secret(name)).public_bytes_raw().hex()

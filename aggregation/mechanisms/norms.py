@@ -29,7 +29,7 @@ def _clashes(norms: SliceNorms) -> list[Finding]:
     """The step's own keys have names, too."""
     hint = "Give the key another name in the query."
     return [
-        Finding("by", f"by names {name!r}, which is what the step calls a key of its own.", hint)
+        Finding("by", f"by names {name!r}, which is the name of one of the step's own keys.", hint)
         for name in norms.by
         if name in (METRIC, BUCKET)
     ]

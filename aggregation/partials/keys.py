@@ -96,7 +96,7 @@ class KeyFolder:
                 return PartialKey(name, secret)
             self._make(name)
         raise Problem(
-            f"The key for {name} is erased as often as it is made.",
+            f"The key for {name} is erased every time it is made.",
             hint="Partials are sealed before their window's keys are erased, not after.",
         )
 

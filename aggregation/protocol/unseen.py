@@ -34,7 +34,7 @@ _NAMELESS: Final = {
     "Cs": "HALF A CHARACTER",
 }
 
-TOLD: Final = "Nobody sees it, and with it one text can be drawn as another."
+TOLD: Final = "It cannot be seen, and can make one text look like another."
 REMEDY: Final = "Remove it, or type the line anew."
 
 

@@ -22,10 +22,10 @@ from portal.accounts.tokens import LIFETIMES_DAYS
 class SignInForm(AuthenticationForm):
     error_messages = {
         "invalid_login": (
-            "This username and password do not belong together. Both must be typed exactly; "
+            "This username and password do not match. Both must be typed exactly; "
             "an operator can give you a new password."
         ),
-        "inactive": "This username and password do not belong together.",
+        "inactive": "This username and password do not match.",
     }
     # Seconds to wait, where there were too many failures.
     wait_seconds = 0

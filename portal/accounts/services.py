@@ -68,7 +68,7 @@ def change_roles(
     held = {Role(role) for role in person.grants.values_list("role", flat=True)}
     if seen is not None and held != set(seen):
         raise Conflict(
-            f"The roles of {person.known_as} were changed meanwhile, and are as they are here now.",
+            f"The roles of {person.known_as} were changed meanwhile; these are the present ones.",
             hint="Choose again.",
         )
     granted = [role for role in Role if role in roles and role not in held]
@@ -166,7 +166,7 @@ def _check(person: Person) -> None:
         person.full_clean()
     except ValidationError as error:
         name, sentences = next(iter(error.message_dict.items()))
-        message = f"{getattr(person, name, '')!r} does not do as {name.replace('_', ' ')}."
+        message = f"{getattr(person, name, '')!r} is not a valid {name.replace('_', ' ')}."
         raise Problem(message, hint=sentences[0]) from None
 
 
@@ -179,7 +179,7 @@ def _refuse_late_operator(actor: Person | None) -> None:
     refuse_late(actor)
     actor.forget_roles()
     if not actor.has_role(Role.OPERATOR):
-        raise Conflict("You are no operator any more.", hint="Another operator can do it.")
+        raise Conflict("You are no longer an operator.", hint="Another operator can do it.")
 
 
 def _lock_operators() -> None:

@@ -43,7 +43,7 @@ def tokens(request: PersonRequest) -> HttpResponse:
 def revoke(request: PersonRequest, token_id: int) -> HttpResponse:
     token = get_object_or_404(request.user.tokens.select_related("owner"), pk=token_id)
     if revoke_token(token=token, actor=request.user, clock=civil_clock()):
-        messages.success(request, f"The token {token.name!r} is revoked. It works no more.")
+        messages.success(request, f"The token {token.name!r} is revoked. It no longer works.")
     return redirect("tokens")
 
 

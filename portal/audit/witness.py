@@ -71,7 +71,11 @@ def remember() -> None:
                 _write(newest)
                 Head.objects.filter(witnessed=False).update(witnessed=True)
     except OSError as error:
-        log.error("%s cannot be written (%s): has its disk room, and may we?", FILE, error.strerror)
+        log.error(
+            "%s cannot be written (%s): check that its disk has room and that we may write there.",
+            FILE,
+            error.strerror,
+        )
 
 
 def is_behind() -> bool:

@@ -21,7 +21,7 @@ _Students = with_role(*services.STUDENTS)
 class NewStudySerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Study.Kind.choices, help_text="What is studied.")
     parameters = serializers.DictField(
-        required=False, help_text="What the kind knows; what is left out has its default."
+        required=False, help_text="Those of this kind of study; what is left out takes its default."
     )
 
 
@@ -38,7 +38,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 class WholeStudySerializer(StudySerializer):
     result = serializers.JSONField(
-        allow_null=True, help_text="Null until it is done. Its shape is that of the kind."
+        allow_null=True, help_text="Null until the study is done; its shape depends on the kind."
     )
 
     class Meta(StudySerializer.Meta):

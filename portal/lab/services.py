@@ -67,7 +67,9 @@ def cancel_study(*, study: Study, actor: Person, clock: Clock) -> Study:
     """Whether it waits or runs, and though it begins meanwhile."""
     require_role(actor, *STUDENTS)
     if not may_cancel(study, actor):
-        raise PermissionDenied("Whoever asked for a study cancels it, or an operator.")
+        raise PermissionDenied(
+            "Only the person who asked for a study, or an operator, can cancel it."
+        )
     ended: dict[str, Any] = {"ended_at": datetime.now(UTC)}
     while study.is_under_way:
         if move(study, to=Study.State.CANCELLED, actor=actor, clock=clock, **ended):

@@ -69,7 +69,7 @@ def _updates(found: Overview) -> Iterator[Metric]:
     failed = sum(not check.ok for check in found.checks)
     yield one(
         "mayfly_updates_at_rest_checks_failed",
-        "Checks that no update is on a disk which did not pass.",
+        "Failed checks for updates on a disk.",
         failed,
     )
 

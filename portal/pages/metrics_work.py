@@ -58,7 +58,7 @@ def _releases() -> Iterator[Metric]:
     late = max(0.0, (now - first.due_at).total_seconds()) if first else 0.0
     yield one(
         "mayfly_release_late_seconds",
-        "Civil seconds that the window has been due that is due for longest; 0 if none is.",
+        "Civil seconds that the longest-due window has been due; 0 if none is due.",
         late,
     )
     tried = Attempt.objects.filter(times__gt=1).count()

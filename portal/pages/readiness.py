@@ -121,4 +121,4 @@ def _migrations(database: Part) -> Need:
 
 def _keys() -> Need:
     trouble = key_trouble()
-    return Need("keys", not trouble, trouble or "Keys are here, and for this user alone.")
+    return Need("keys", not trouble, trouble or "Keys are here, and only this user can read them.")

@@ -49,7 +49,7 @@ def bottlenecks() -> list[Row]:
 
 
 _NONE = (
-    "no part: one machine does it, and is the one thing whose failure stops everything",
+    "no part: one machine is enough, but if it fails, everything stops",
     "never",
     "two front ends, two workers of each kind, and a database that somebody keeps",
 )

@@ -38,7 +38,10 @@ _TABLE = OpenApiParameter(
 )
 _KEYS = [
     OpenApiParameter(
-        name, str, many=True, description=f"Where {name} is a key of the table; so for every key."
+        name,
+        str,
+        many=True,
+        description=f"Values of {name}, where it is a key of the table. Other keys work alike.",
     )
     for name in ("region", "activity")
 ]
@@ -78,8 +81,8 @@ class Cells(generics.GenericAPIView[Any]):
             OpenApiParameter(
                 "sort",
                 str,
-                description="A number or key; with - before it the largest first; with "
-                "_half_width or _relative behind it by its uncertainty.",
+                description="A number or key. Put - before it for the largest first, and "
+                "_half_width or _relative after it to sort by its uncertainty.",
             ),
         ],
         responses=RowSerializer(many=True),

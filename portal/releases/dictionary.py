@@ -20,13 +20,13 @@ _BESIDE = (
     ("Half-width of the interval at 95 %: the true number lies within value ± this.", True),
     ("The noise's part of the half-width.", True),
     (
-        "What undoing the clip loss added, as a share of what was there before; the value has it.",
+        "What undoing the clip loss added to the value, as a share of what the value was before.",
         False,
     ),
     ("What clipping may have moved, as a part of the half-width; empty where not known.", True),
 )
-_NOTE = "Words about this row of the column before it; empty where there is nothing to say."
-_SUPPRESSED = "Why the row is not shown; empty for one that is. Its numbers are empty then."
+_NOTE = "A note on this row's number in the column before; empty where there is nothing to say."
+_SUPPRESSED = "Why the row is not shown, and so has no numbers; empty for a row that is shown."
 
 
 @dataclass(frozen=True)

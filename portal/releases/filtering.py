@@ -93,7 +93,7 @@ def _know_all(query: Query, layout: Layout, beside: Collection[str]) -> None:
     for name in query:
         if name.removeprefix(_KEY) not in known and name not in beside:
             raise Problem(
-                f"The table {layout.file.name} has nothing called {name[:60]!r} to ask for.",
+                f"The table {layout.file.name} takes no parameter {name[:60]!r}.",
                 hint=nearest(name, known),
             )
 

@@ -67,7 +67,7 @@ def open_table(release: Release, name: str) -> OpenTable:
         known = ", ".join(one.name for one in shown.files)
         raise Http404(f"This release has no table {name[:60]!r}. There are {known}.")
     if not is_intact(file):
-        raise NotYet(f"{file.file} is not as it was signed for, so it is not given out.")
+        raise NotYet(f"{file.file} differs from what was signed, so it is not served.")
     return OpenTable(release, shown.config, shown.layout(file))
 
 

@@ -108,7 +108,7 @@ def _signed(release: Release, hashes: dict[str, str]) -> Rendering:
     found = Rendering.objects.get(release=release)
     if file_hashes(found) != hashes:
         raise Problem(
-            f"The files of the {release} come out otherwise than they were signed for.",
+            f"The files of the {release} come out different from those that were signed.",
             hint="Restore them from a backup, or make them with the version that made them first.",
         )
     return found

@@ -192,5 +192,5 @@ def _locked(gathered: Gathered) -> TaskWindow:
 def _spend(window: TaskWindow, *, clock: Clock) -> None:
     """Just what the card says that it costs."""
     if not is_paid_for(window):
-        raise Conflict(f"What {window} is charged is not what it costs, so it is not released.")
+        raise Conflict(f"The charge for {window} is not what it costs, so it is not released.")
     spend(task=window.task.name, windows=[window.as_window()], clock=clock)

@@ -44,7 +44,7 @@ class Shown:
     def layout(self, file: TableFile) -> Layout:
         if not is_intact(file):
             raise Problem(
-                f"{file.file} is not as it was signed for, so it is not shown.",
+                f"{file.file} differs from what was signed, so it is not shown.",
                 hint="It is made again shortly; if this stays, tell an operator.",
             )
         published = (COLUMN,) if file.is_emissions else published_columns(self.config)

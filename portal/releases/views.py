@@ -144,7 +144,7 @@ def _mapped(
         return map_of(MapView.parse(request.GET, tables), tables, earlier), None
     except Problem as problem:
         first = map_of(MapView.first(tables), tables, earlier)
-        return first, Problem(str(problem), hint="The map shows what it does at first.")
+        return first, Problem(str(problem), hint="The default map is shown instead.")
 
 
 def opened(

@@ -137,7 +137,7 @@ def _metrics(request: HttpRequest, now: Tables, then: Tables) -> list[str]:
     asked = one_of(request.GET.get("metric", ""), now.metrics, "metric", "")
     if asked and asked not in then.metrics:
         name = label(asked, now.unit(asked))
-        raise Problem(f"The other release has no {name}: its task was another then.")
+        raise Problem(f"The other release has no {name}: its task was different then.")
     known = [one for one in now.metrics if one in then.metrics]
     known = [one for one in known if not (_is_shares(request) and now.is_ratio(one))]
     if not known and not asked:
@@ -174,8 +174,8 @@ def _why_places(places: list[Subject | None], *, is_one_window: bool, is_only: b
         why = "There is one window so far" if is_only else "Both sides have the same window"
         return f"{why}, so this compares places in it: {names}."
     return (
-        f"Over all places together noise drowns the sums, so this is {names}, which has most to "
-        "show. Any other place can be chosen."
+        f"Noise drowns the sums over all places together, so this compares {names}, which has "
+        "most to show. Any other place can be chosen."
     )
 
 

@@ -107,7 +107,7 @@ def check_scenario(name: str) -> None:
         known = ", ".join(sorted(each.stem for each in folder.glob("*.toml")))
         raise Problem(
             f"MAYFLY_SCENARIO is {name!r}, and there is no such scenario.",
-            hint=f"There are {known}; none starts without phones.",
+            hint=f"There are {known}; MAYFLY_SCENARIO=none starts without phones.",
         )
 
 

@@ -67,8 +67,8 @@ def _refuse_early() -> None:
     if latest := noted_ahead(datetime.now(UTC)):
         written = f"{latest:%d %b %Y, %H:%M:%S}"
         raise Conflict(
-            f"The clock of this machine is behind, or another one's is ahead: it is {written} UTC "
-            "there, which has not come here yet.",
+            f"The clock of this machine is behind, or another one's is ahead: something was "
+            f"written at {written} UTC, which is still to come here.",
             hint="Ask an operator to set it right: what is approved by a clock that is behind "
             "could ask about the past.",
         )
@@ -119,7 +119,7 @@ def _still_in_review(revision: Revision, seen: str) -> Revision:
     refuse_decided(fresh)
     if fresh.content_sha256 != seen:
         raise Conflict(
-            f"What you have seen ({seen[:12]}…) is not the content of {fresh} "
+            f"The content you saw ({seen[:12]}…) is not that of {fresh} "
             f"({fresh.content_sha256[:12]}…).",
             hint="Open the review page again, and read what it says now.",
         )

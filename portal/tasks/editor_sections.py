@@ -192,7 +192,7 @@ ANONYMIZATION = Section(
             "anonymization.clip_uncertainty.count",
             "Events are counted by",
             "text",
-            "For intervals that also hold what the bound took away: the metric that counts events.",
+            "For intervals that also cover what the bound took away: the metric counting events.",
         ),
         Field(
             "anonymization.clip_uncertainty.source",

@@ -102,7 +102,7 @@ def taken_apart(sql: str) -> tuple[str, str]:
     if span is None:
         raise Problem(
             "This statement cannot be taken apart by the editor.",
-            hint="It can where it reads SELECT … FROM (SELECT …) … without steps before it.",
+            hint="It can if it has the form SELECT … FROM (SELECT …) … with no steps before it.",
         )
     first, last = span
     client = _outdented(sql[items[first].end : items[last].start])

@@ -134,5 +134,5 @@ def _why_skipped(task: Task, row: TaskWindow) -> str:
         ended = task.state == Task.State.ENDED
         return f"The task was {'ended' if ended else 'paused'} when this window began."
     if not is_paid_for(row):
-        return "What this window is charged is not what it costs, so nothing was collected."
+        return "The charge for this window is not what it costs, so nothing was collected."
     return ""

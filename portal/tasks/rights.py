@@ -31,11 +31,11 @@ def readers_among(people: Iterable[int]) -> QuerySet[Person]:
 def why_not_approver(revision: Revision, person: Person) -> str:
     """Why this person cannot decide on the revision; empty if they can."""
     if not person.has_role(Role.REVIEWER):
-        return "Only people with the role reviewer decide on a revision."
+        return "Only people with the role reviewer can decide on a revision."
     if revision.author_id == person.pk:
-        return "You submitted this revision. Somebody else decides on it."
+        return "You submitted this revision. Somebody else must decide on it."
     if Editor.objects.filter(task_id=revision.task_id, person=person).exists():
-        return "You have written in this task's draft. Somebody who has not decides on it."
+        return "You have written in this task's draft. Somebody who has not must decide on it."
     return ""
 
 

@@ -101,7 +101,7 @@ class NewTaskSerializer(serializers.Serializer[Any]):
 class SaveDraftSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
     base_version = serializers.IntegerField(
-        min_value=1, help_text="The version this was written on top of; another one answers 409."
+        min_value=1, help_text="The version this is based on; 409 if the draft is at another."
     )
 
 

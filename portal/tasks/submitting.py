@@ -155,7 +155,7 @@ def _refuse_other_ground(task: Task, content: Content) -> None:
         if before != now:
             raise Problem(
                 f"The {what} of {task.name} cannot change from {_shown(before)} to {_shown(now)}.",
-                hint="Duplicate the task: another ground is another task.",
+                hint="Duplicate the task: a change of this kind makes another task.",
             )
 
 

@@ -123,7 +123,7 @@ def windows_skipped(
         but=None,
         kind="taskwindow.skipped",
         title=f"{revision.task.name} skips {shown}{more}",
-        body=f"{reason} The ledger says which tasks take it.",
+        body=f"{reason} The ledger shows which tasks use the budget.",
         link=f"{reverse('task', args=[revision.task.name])}#windows",
         clock=clock,
     )

@@ -31,7 +31,7 @@ def test_a_wrong_password_is_told_where_one_looks(page: Page) -> None:
     page.get_by_label("Username").fill("nobody-here")
     page.get_by_label("Password").fill("wrong")
     page.locator("main").get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("do not belong together")
+    expect(page.get_by_role("alert")).to_contain_text("do not match")
     axe_clean(page)
 
 
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_works_and_ends(page: Page, site: Site) -> None:
     page.goto("/account/tokens")
     expect(page.locator("#secret")).to_have_count(0)
     page.get_by_role("button", name="Revoke from the browser").click()
-    expect(page.get_by_text("It works no more.")).to_be_visible()
+    expect(page.get_by_text("It no longer works.")).to_be_visible()
     assert program.request.get(f"{site.url}/api/v1/me").status == 401
     program.close()
 

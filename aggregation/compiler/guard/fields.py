@@ -126,7 +126,7 @@ def epsilon(subject: Subject) -> Iterator[Finding]:
 def separation(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.eligibility.min_separation_windows
     if not 1 <= given <= bounds.MAX_SEPARATION_WINDOWS:
-        message = f"min_separation_windows is {given}; it is 1 to {bounds.MAX_SEPARATION_WINDOWS}."
+        message = f"min_separation_windows is {given}; use 1 to {bounds.MAX_SEPARATION_WINDOWS}."
         hint = "1 lets a device contribute to every window, once."
         yield _at("eligibility.min_separation_windows", message, hint)
 
@@ -134,7 +134,7 @@ def separation(subject: Subject) -> Iterator[Finding]:
 def schedule(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.schedule
     if not 1 <= given.max_runs_per_day <= bounds.MAX_RUNS_PER_DAY:
-        message = f"max_runs_per_day is {given.max_runs_per_day}; it is 1 to "
+        message = f"max_runs_per_day is {given.max_runs_per_day}; use 1 to "
         message += f"{bounds.MAX_RUNS_PER_DAY}."
         yield _at("schedule.max_runs_per_day", message, "A phone has other things to do.")
     for place, condition in enumerate(given.conditions):
@@ -148,15 +148,15 @@ def session_size(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.aggregation
     least, most = given.min_contributions, given.max_contributions
     if not bounds.MIN_CONTRIBUTIONS <= least <= bounds.MAX_CONTRIBUTIONS:
-        message = f"min_contributions is {least:,}; it is {bounds.MIN_CONTRIBUTIONS:,} to "
+        message = f"min_contributions is {least:,}; use {bounds.MIN_CONTRIBUTIONS:,} to "
         message += f"{bounds.MAX_CONTRIBUTIONS:,}."
         yield _at("aggregation.min_contributions", message, "Smaller sums stay in memory.")
     if not least <= most <= bounds.MAX_CONTRIBUTIONS:
-        message = f"max_contributions is {most:,}; it is min_contributions ({least:,}) to "
+        message = f"max_contributions is {most:,}; use min_contributions ({least:,}) to "
         message += f"{bounds.MAX_CONTRIBUTIONS:,}."
         yield _at("aggregation.max_contributions", message, "Use several sessions.")
     if not 1 <= given.max_session_minutes <= bounds.MAX_SESSION_MINUTES:
-        message = f"max_session_minutes is {given.max_session_minutes}; it is 1 to "
+        message = f"max_session_minutes is {given.max_session_minutes}; use 1 to "
         message += f"{bounds.MAX_SESSION_MINUTES}."
         yield _at("aggregation.max_session_minutes", message, "60 is usual.")
 
@@ -172,14 +172,14 @@ def head_room(subject: Subject) -> Iterator[Finding]:
 def max_rows(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.aggregation.max_rows
     if not 1 <= given <= bounds.MAX_ROWS:
-        message = f"max_rows is {given:,}; it is 1 to {bounds.MAX_ROWS:,}."
+        message = f"max_rows is {given:,}; use 1 to {bounds.MAX_ROWS:,}."
         yield _at("aggregation.max_rows", message, "Every update is padded to it: keep it small.")
 
 
 def relative_noise(subject: Subject) -> Iterator[Finding]:
     given = subject.spec.anonymization.suppression.max_relative_noise
     if not 0 < given <= bounds.MAX_RELATIVE_NOISE:
-        message = f"max_relative_noise is {given}; it is above 0, at most 1."
+        message = f"max_relative_noise is {given}; it must be above 0 and at most 1."
         yield _at("anonymization.suppression.max_relative_noise", message, "0.05 is usual.")
 
 

@@ -133,7 +133,7 @@ def _out_of_bounds(terms: ClipTerms, path: str) -> Iterator[Finding]:
         value = getattr(terms, term)
         most = bounds.MAX_RANDOM_CLIP if term == "random" else 1
         if not value.is_finite() or not 0 <= value <= most:
-            message = f"{term} is {decimal_text(value)[:40]}, but it is 0 to {most}."
+            message = f"{term} is {decimal_text(value)[:40]}; use 0 to {most}."
             yield Finding(message, "Fit it on proxy or public data.", part=f"{path}.{term}")
 
 

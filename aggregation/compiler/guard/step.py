@@ -80,7 +80,7 @@ def step_alone(stepped: Stepped) -> Iterator[Finding]:
     """What comes out is no longer what the query computed."""
     spec = stepped.plan.spec
     if spec.anonymization.clip_uncertainty is not None:
-        message = "After a step there is nothing that a clip uncertainty could be of."
+        message = "After a step there is nothing for a clip uncertainty to describe."
         yield Finding(message, "Leave it out.", part="anonymization.clip_uncertainty")
     if spec.post_processing is not None:
         message = "After a step there is nothing to compute from: it counts devices."

@@ -19,7 +19,7 @@ RULE: Final = "unseen_character"
 
 def in_sql(text: str) -> Iterator[Finding]:
     for found in unseen_in_sql(text):
-        yield Finding(f"Here stands {found.name}. {TOLD}", REMEDY, at=found.at)
+        yield Finding(f"The character here is {found.name}. {TOLD}", REMEDY, at=found.at)
 
 
 def in_fields(document: dict[str, Any]) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def in_document(source: str | bytes) -> tuple[Diagnostic, ...]:
         Diagnostic(
             rule=RULE,
             severity="refusal",
-            message=f"Here stands {one.name}. {TOLD}",
+            message=f"The character here is {one.name}. {TOLD}",
             hint=REMEDY,
             part="document",
             line=one.line,

@@ -78,13 +78,13 @@ def _faults(found: Fitted) -> Iterator[str]:
     """What a type cannot say."""
     told = found.provenance
     if not all(0 <= number < _LARGEST for number in _numbers(told)) or told.epsilon <= 0:
-        yield "A number of its provenance is none."
+        yield "A number of its provenance is out of range."
     if not re.fullmatch(r"[0-9a-f]{64}", told.data_sha256):
         yield "The hash of its data is no SHA-256."
     if set(told.quality.by_metric) != set(found.metrics):
-        yield "Its fit quality is not of its metrics."
+        yield "Its fit quality is for other metrics than its own."
     if not _is_whole(found):
-        yield "Its parameters are not of all its metrics, or of all its slices."
+        yield "Its parameters do not cover all its metrics, or all its slices."
     if told.fit not in NAMES:
         yield f"There is no fit {told.fit[:40]!r}."
     if not told.source:

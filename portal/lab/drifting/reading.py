@@ -61,7 +61,7 @@ def drift_of(release: Release) -> Drift:
         return Drift(release, None, problem="Its parameters were typed by hand.")
     proxy = provenance.facts.get("per_event")
     if not proxy:
-        return Drift(release, provenance, problem="Its calibration tells no sizes to hold against.")
+        return Drift(release, provenance, problem="Its calibration has no sizes to compare with.")
     try:
         numbers = _numbers(Tables(opened(release)), proxy)
     except Problem as problem:
@@ -95,7 +95,7 @@ def _columns(tables: Tables, slices: list[list[str]]) -> list[str]:
     if slices == [["all"]]:
         return []
     if len({len(parts) for parts in slices}) != 1:
-        raise Problem("Its calibration is of slices that have no common names.")
+        raise Problem("The slices of its calibration are not all named by the same keys.")
     columns = []
     for parts in zip(*slices, strict=True):
         keys = (k for k in tables.own_keys if k != tables.region_key and k not in columns)

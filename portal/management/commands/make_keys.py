@@ -40,7 +40,7 @@ def _refuse_others(gone: list[str]) -> None:
     would any, with another key in the place of one that is gone."""
     if _has_approvals():
         raise Problem(
-            f"Tasks were approved here with keys of which {settings.KEYS_DIR} has no {gone[0]}.",
+            f"Tasks were approved here, but {settings.KEYS_DIR} lacks their {gone[0]}.",
             hint="Mount the key folder of this installation, or put back what is gone. If it is "
             f"lost for good, say so with --lost {' '.join(gone)}: /docs/operations tells what that "
             "costs.",

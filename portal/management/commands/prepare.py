@@ -82,7 +82,7 @@ def refuse_unfit(found: psycopg.ConnectionInfo) -> None:
         )
     if (encoding := found.parameter_status("server_encoding")) != "UTF8":
         raise Problem(
-            f"The database writes text as {encoding}, in which not everybody has a name.",
+            f"The database writes text as {encoding}, which cannot hold everybody's name.",
             hint="Make another: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
         )
 

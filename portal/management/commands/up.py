@@ -61,7 +61,9 @@ def banner() -> str:
     if settings.SCENARIO != "none" and settings.CLOCK == "simulated" and simulated_clock().is_new:
         lines.append("The first release is there in about two minutes.")
     if settings.DEMO and not _is_loopback(settings.BIND):
-        lines.append(f"Careful: on {settings.BIND}, whoever reaches this port can be any of them.")
+        lines.append(
+            f"Careful: on {settings.BIND}, anyone who reaches this port can sign in as any of them."
+        )
     lines.append("Ctrl-C stops everything.")
     width = max(map(len, lines))
     return "\n".join(["", *(f"  {line:<{width}}" for line in lines), ""])

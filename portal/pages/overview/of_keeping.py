@@ -68,8 +68,8 @@ def keys(seen: Seen) -> Findings:
             kind="keys",
             weight="bad",
             title="Keys are missing, damaged or open to others",
-            meaning="Without them nothing is approved, sent or released; whoever else can read "
-            "them can read partials and approve tasks.",
+            meaning="Without them nothing is approved, sent or released; anyone else who "
+            "can read them can read partials and approve tasks.",
             remedy=trouble,
         )
 
@@ -94,9 +94,9 @@ def forgetful_database(seen: Seen) -> Findings:
             kind="database-behind",
             weight="bad",
             title="Nothing is collected or released",
-            meaning="The database lacks what happened since a backup was made, or nobody can tell "
-            "whether it does. It would release windows again that were released, and charge "
-            "devices twice; so nothing is collected, merged, released, erased or approved.",
+            meaning="The database lacks what happened since a backup was made, or it is not "
+            "known whether it does. It would release windows a second time, and charge devices "
+            "twice; so nothing is collected, merged, released, erased or approved.",
             remedy=trouble,
             link=reverse("docs_page", args=["operations"]) + "#restoring",
             link_words="Restoring",
@@ -130,12 +130,12 @@ def clocks(seen: Seen) -> Findings:
             kind="clock-behind",
             weight="bad",
             title="This machine's clock is behind, or another's is ahead",
-            meaning=f"Something was written at {latest:%d %b %Y, %H:%M:%S} UTC, which has not come "
-            "here yet: a clock was set back, or machines do not agree. Windows open and close, and "
-            "partials expire, by this clock. None is released twice, whatever it shows, and "
-            "nothing is approved here meanwhile.",
-            remedy="See that NTP runs on every machine. What was written ahead of the time counts "
-            "until a hundred entries follow it in the audit log.",
+            meaning=f"Something was written at {latest:%d %b %Y, %H:%M:%S} UTC, which by "
+            "this machine's clock is still to come: a clock was set back, or machines disagree. "
+            "Windows open and close, and partials expire, by this clock. No window is released "
+            "twice, whatever the clock shows, and nothing is approved here meanwhile.",
+            remedy="See that NTP runs on every machine. An entry written ahead of time still "
+            "counts until a hundred more follow it in the audit log.",
             command="timedatectl status",
         )
 

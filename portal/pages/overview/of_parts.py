@@ -53,8 +53,8 @@ def silent_workers(seen: Seen) -> Findings:
             subject=worker,
             weight="warning",
             title=f"The {kind} worker {worker} is gone",
-            meaning="It gave no sign of life and did not say that it stops. Others do its work, "
-            "as far as they have room; what its sessions held is sent again by devices.",
+            meaning="It gives no sign of life and never said that it was stopping. Others do its "
+            "work as far as they have room; devices send again what its sessions held.",
             remedy="Look at its machine and its log, and start it again. If it is not to come "
             "back, this line goes by itself after a day.",
             link=reverse("sessions"),
@@ -74,8 +74,8 @@ def failing_jobs(seen: Seen) -> Findings:
             subject=job.name,
             weight="warning",
             title=f"The job {job.name} fails",
-            meaning=f"It failed {job.times:,} times since it last succeeded. It is asked for again "
-            "at its next beat.",
+            meaning=f"It has failed {job.times:,} times since it last succeeded. It runs again at "
+            "its next beat.",
             remedy="The log of the job workers has the reason, beside the id of the job.",
             command=f"grep {job.job} mayfly.log",
             since=datetime.fromtimestamp(job.since, UTC),

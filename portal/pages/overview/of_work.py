@@ -66,10 +66,11 @@ def _failing(window: TaskWindow, since: object, times: int) -> Finding:
         kind="release-failing",
         weight="bad",
         title=f"The release of {window} keeps failing",
-        meaning=f"It was tried {times} times. It is tried again with growing pauses. Sums of few "
-        "devices wait for it in the memory of session workers, all others until they expire.",
-        remedy="The log of the job workers has the reason of each attempt. Restart no session "
-        "worker before it is released.",
+        meaning=f"It has been tried {times} times, and is tried again after ever longer pauses. "
+        "Sums of few devices wait for it in the memory of session workers, all others until "
+        "they expire.",
+        remedy="The log of the job workers has the reason of each attempt. Do not restart "
+        "any session worker before it is released.",
         since=since,
         command=f"grep 'Window {window.window} of' mayfly.log",
     )
@@ -118,7 +119,7 @@ def no_slot(seen: Seen) -> Findings:
     found = seen.sessions
     if not found.waiting:
         return
-    taken = f"All {found.slots} places for sessions are taken" if found.slots else "There is none"
+    taken = f"All {found.slots} places for sessions are taken" if found.slots else "There are none"
     yield Finding(
         kind="no-slot",
         weight="bad",
@@ -141,10 +142,10 @@ def full_queues(seen: Seen) -> Findings:
             subject=line.row.pk,
             weight="warning",
             title=f"The queue of a session of {line.row.revision.task.name} is nearly full",
-            meaning=f"{line.queued} updates wait in it. Devices are told to come back from "
-            f"{settings.QUEUE_LENGTH:,} on, so nothing is lost, but they take longer.",
-            remedy="If it stays, the session is too slow for its devices: give workers more "
-            "cores (MAYFLY_OPENERS), or lower the task's max_contributions: it gets more of them.",
+            meaning=f"{line.queued} updates wait in it. From {settings.QUEUE_LENGTH:,} "
+            "on, devices are told to come back, so nothing is lost, but they take longer.",
+            remedy="If this persists, the session is too slow for its devices: give workers more "
+            "cores (MAYFLY_OPENERS), or lower the task's max_contributions to get more sessions.",
             link=reverse("sessions"),
             link_words="Sessions and workers",
         )
@@ -205,8 +206,8 @@ def expiring_partials(seen: Seen) -> Findings:
                 kind="partials-expiring",
                 weight="bad",
                 title=f"Partials of {level.window} expire in {level.left_words}",
-                meaning="Their keys are erased then, whether they are merged or not, and what is "
-                "in them is not in any release.",
+                meaning="Their keys are erased then, merged or not, and what was not merged by "
+                "then will be in no release.",
                 remedy="See why the job collection.merge_partials does not merge them: its log "
                 "says so.",
                 link=reverse("sessions"),

@@ -75,7 +75,7 @@ def _chart(asked: Mapping[str, str], tables: Tables) -> tuple[Chart, Problem | N
 
 
 def _told(wrong: tuple[Problem, ...], understood: Mapping[str, str]) -> Problem:
-    left = "The chart leaves it out." if understood else "The chart shows what it does at first."
+    left = "The chart leaves it out." if understood else "The default chart is shown instead."
     if len(wrong) > 1 and understood:
         left = "The chart leaves them out."
     return Problem(" ".join(map(str, wrong)), hint=left)

@@ -13,12 +13,12 @@ from portal.releases.reasons import listed
 
 _TITLES: Final = {"amount": "{}", "share": "shares of {}", "person": "{} per inhabitant"}
 _OF_WHAT_IS_SHOWN: Final = (
-    "The sum over all rows is not shown, so these are shares of the rows that are: of all there "
-    "is they would be smaller."
+    "The sum over all rows is not shown, so these are shares of the shown rows only; as shares "
+    "of the full total they would be smaller."
 )
 _ONE_OF_WHAT_IS_SHOWN: Final = (
-    "The sum over all rows is not shown, so this is a share of the rows that are: of all there is "
-    "it would be smaller."
+    "The sum over all rows is not shown, so this is a share of the shown rows only; as a share of "
+    "the full total it would be smaller."
 )
 
 

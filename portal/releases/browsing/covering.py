@@ -124,5 +124,5 @@ def _why(covered: Covered) -> str:
         why += ". Where there is a number but no share, noise drowns what it would be a share of"
     is_one = view.by in view.where
     if view.measure == "person" and view.by == tables.region_key and not is_one:
-        why += ". Those whose inhabitants nobody counted are left out, too"
+        why += ". Places whose number of inhabitants is not known are left out, too"
     return why

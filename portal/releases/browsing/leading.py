@@ -214,7 +214,7 @@ def _since(
         before = per_inhabitant(before, place)
     change, name = Change.between(before, now), chart.labels[0]
     if change is None:
-        return None, f"Of {than} the number for {name} is not shown: there is no comparison."
+        return None, f"The number for {name} is not shown for {than}: there is no comparison."
     return change, f"For {name} that is {words.compared(change, than, chart.unit)}."
 
 

@@ -114,7 +114,7 @@ class Map:
         if self.view.colour == "change":
             return told_changes(self.spots)
         if self.view.colour == "person":
-            return "Countries have no colour: inhabitants are of places."
+            return "Countries have no colour: numbers of inhabitants are known for places only."
         return ""
 
     @property
@@ -151,9 +151,9 @@ class Map:
 
 def _told_shares(found: Map) -> str:
     if not found.view.where:
-        return "A share is that of one value, such as cycling: choose one to colour by it."
+        return "A share is of one value, such as cycling: choose a value to colour by its share."
     if not found.is_shaded:
-        return "Noise drowns the sums that shares would be of, so there is no share to colour by."
+        return "Noise drowns the totals that shares are of, so there is no share to colour by."
     words = (
         "In most of these places noise drowns the sum over all: these are shares of "
         f"{listed(found.among)} together."

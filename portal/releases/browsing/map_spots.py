@@ -110,7 +110,7 @@ def told_changes(spots: Sequence[Spot]) -> str:
     chance = round(_BY_CHANCE * len(known))
     words = (
         f"Of {len(changes):,} that are shown, {more:,} grew and {less:,} shrank by more than the "
-        f"noise{f' (about {chance:,} would without any change)' if chance else ''}; "
+        f"noise{f' (about {chance:,} would even without any change)' if chance else ''}; "
         f"{same:,} changed within the noise"
     )
     missing = len(changes) - len(known)

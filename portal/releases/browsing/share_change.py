@@ -43,7 +43,7 @@ def share_since(
     before = share_in(earlier, view.metric, held, of, among) if is_there else None
     change = Change.between(before, now) if before else None
     if change is None:
-        return None, f"Of {than} the share for {name} is not known: there is no comparison."
+        return None, f"The share for {name} is not known for {than}: there is no comparison."
     return change, f"For {name} that is {compared(change, than)} {MOVED}"
 
 
@@ -75,7 +75,7 @@ def compared(change: Change, than: str) -> str:
     noise.`"""
     if not change.is_clear:
         told = words.difference(change, POINTS)
-        return f"no clear difference from {than} ({told}): what there is could be noise alone."
+        return f"no clear difference from {than} ({told}): any difference could be noise alone."
     word = "more" if change.difference > 0 else "less"
     told = words.distance(change, POINTS)
     return f"{told} {word} than {than}; the change is larger than the noise."

@@ -16,11 +16,11 @@ from portal.releases.browsing.history import Viewer, earlier_period
 from portal.releases.models import Release
 
 # The same for everybody; what follows it depends on who may see counts, and on how many there are.
-WHO = "A change can be one of travel, or of who takes part."
-FOR_OTHERS = f"{WHO} How many phones did is not told here: no noise covers such counts."
+WHO = "A change may reflect how people travel, or who takes part."
+FOR_OTHERS = f"{WHO} How many phones took part is not shown here, as no noise covers such counts."
 TOO_FEW = (
-    f"{WHO} How many phones did is not told: in one of the two windows they were fewer than 1,000, "
-    "or were not counted."
+    f"{WHO} How many phones took part is not shown: in one of the two windows they were fewer "
+    "than 1,000, or were not counted."
 )
 
 

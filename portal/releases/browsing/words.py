@@ -44,10 +44,10 @@ def compared(change: Change | None, than: str, unit: str = "") -> str:
     """`3.0 ± 1.1 % less than the week before (−410 ± 150 km); the change is larger than the
     noise`."""
     if change is None:
-        return f"but {than} is not shown for it, so there is no comparison"
+        return f"but no number is shown for {than}, so there is no comparison"
     told = difference(change, unit)
     if not change.is_clear:
-        return f"no clear difference from {than} ({told}): what there is could be noise alone"
+        return f"no clear difference from {than} ({told}): any difference could be noise alone"
     return f"{_how_much(change)} {than} ({told}); the change is larger than the noise"
 
 

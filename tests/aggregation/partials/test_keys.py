@@ -187,7 +187,7 @@ def test_it_gives_up_on_a_key_that_is_always_erased(
         folder.erase(NAME)
 
     monkeypatch.setattr("os.link", erased_after)
-    with pytest.raises(Problem, match="is erased as often as it is made"):
+    with pytest.raises(Problem, match="is erased every time it is made"):
         folder.for_sealing(NAME)
     assert files(folder) == []
 

@@ -34,9 +34,9 @@ def test_adding_someone_works(clock):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"username": "a b"}, "'a b' does not do as username"),
+        ({"username": "a b"}, "'a b' is not a valid username"),
         ({"username": "taken"}, "Somebody has this username already"),
-        ({"username": "ada", "email": "nowhere"}, "'nowhere' does not do as email"),
+        ({"username": "ada", "email": "nowhere"}, "'nowhere' is not a valid email"),
     ],
 )
 def test_adding_says_what_does_not_do(person, clock, wrong, message):
@@ -132,7 +132,7 @@ def test_who_is_out_meanwhile_lets_nobody_in(person, clock, meanwhile, deed):
         "password": lambda: give_starting_password(person=ada, **by),
         "reactivate": lambda: reactivate_person(person=gone, **by),
     }
-    with pytest.raises(Conflict, match=r"just now|no operator any more"):
+    with pytest.raises(Conflict, match=r"just now|no longer an operator"):
         deeds[deed]()
     assert not Person.objects.filter(username="new").exists()
     assert not Person.objects.get(pk=ada.pk).roles()

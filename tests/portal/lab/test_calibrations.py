@@ -345,7 +345,7 @@ def test_it_refuses_what_no_page_could_show(signed_in, result, change):
     change(result)
     answer = signed_in("analyst").post("/lab/load", {"text": json.dumps(result)})
     assert answer.status_code == 400
-    assert "not of all its metrics, or of all its slices" in content(answer)
+    assert "do not cover all its metrics, or all its slices" in content(answer)
 
 
 def test_a_draft_that_cannot_be_read_is_told(task, result, loaded, ada, clock):

@@ -149,7 +149,7 @@ def test_slices_that_a_release_has_not_are_told(fitted_on):
 def test_slices_without_common_names_are_told(fitted_on):
     """As a result that somebody made up may have them."""
     odd = {"driving": {"num_trips": 1.0}, "driving/within": {"num_trips": 1.0}}
-    assert "no common names" in fitted_on(odd).problem
+    assert "not all named by the same keys" in fitted_on(odd).problem
 
 
 def test_parameters_typed_by_hand_are_held_against_nothing(released):

@@ -234,7 +234,7 @@ def test_a_damaged_file_is_not_served(client, released):
     right = path.read_bytes()
     path.write_bytes(right[:-4] + b"!!!!")
     assert client.get(f"{ADDRESS}/files/cells.parquet").status_code == 503
-    assert "is not as it was signed for" in main(client.get(ADDRESS))
+    assert "differs from what was signed" in main(client.get(ADDRESS))
     running.restore_files()
     assert body(client.get(f"{ADDRESS}/files/cells.parquet")) == right
 

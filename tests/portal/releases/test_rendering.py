@@ -148,7 +148,7 @@ def test_files_that_come_out_otherwise_than_they_were_signed_for_are_not_put_the
     folder = rendering.folder_of(released)
     shutil.rmtree(folder)
     monkeypatch.setattr(publish, "meaning", lambda _: "What another version would say.")
-    with pytest.raises(Problem, match="come out otherwise"):
+    with pytest.raises(Problem, match="come out different"):
         rendering.render(release=whole_release(released.pk))
     assert not folder.exists()
 

@@ -17,7 +17,8 @@ def test_a_demo_on_this_machine_only_says_who_can_sign_in(settings, address):
 @pytest.mark.parametrize("address", ["::", "10.0.0.7", "192.0.2.7", "mayfly.example.org"])
 def test_a_demo_that_others_can_reach_says_so(settings, address):
     settings.BIND = address
-    assert f"Careful: on {address}, whoever reaches this port can be any of them." in banner()
+    careful = f"Careful: on {address}, anyone who reaches this port can sign in as any of them."
+    assert careful in banner()
 
 
 def test_production_names_nobody(settings):

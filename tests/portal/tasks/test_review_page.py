@@ -115,7 +115,7 @@ def test_the_author_sees_why_not(submitted, signed_in, ada):
     Grant.objects.create(person=ada, role="reviewer")
     revision, client = submitted(), signed_in(who=ada)
     page = content(client.get(f"/review/{revision.pk}"))
-    assert "Somebody else decides on it." in page
+    assert "Somebody else must decide on it." in page
     assert "Your password" not in page
     assert decide(client, revision).status_code == 403
 

@@ -134,7 +134,7 @@ def test_passwords_cannot_be_guessed_here(submitted, approve):
 def test_what_was_not_seen_is_not_approved(submitted, approve, seen):
     revision = submitted()
     seen = revision.spec_sha256 if seen == "spec" else seen
-    with pytest.raises(Conflict, match="What you have seen"):
+    with pytest.raises(Conflict, match="The content you saw"):
         approve(revision, seen=seen)
 
 

@@ -25,12 +25,18 @@ TROJAN = spec_text(NAME).replace("FROM trips GROUP", HIDING)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (TROJAN, r"refused \(client_sql line 2\): Here stands U\+202E RIGHT-TO-LEFT OVERRIDE"),
+        (
+            TROJAN,
+            r"refused \(client_sql line 2\): The character here is U\+202E RIGHT-TO-LEFT OVERRIDE",
+        ),
         (
             spec_text(NAME).replace("Trips by", "Trips\u2067 by"),
             r"\(description\): Line 1, column 6 of this text is U\+2067 RIGHT-TO-LEFT ISOLATE",
         ),
-        (spec_text(NAME) + "# so\u200b\n", r"\(document line 15\): Here stands U\+200B ZERO WIDTH"),
+        (
+            spec_text(NAME) + "# so\u200b\n",
+            r"\(document line 15\): The character here is U\+200B ZERO WIDTH",
+        ),
     ],
     ids=["SQL", "description", "comment"],
 )
@@ -82,7 +88,7 @@ def test_what_was_submitted_before_is_read_but_not_approved(
     page = signed_in(who=rafael).get(f"/review/{before_the_rule.pk}")
     assert page.status_code == 200
     assert "The content does not hold" in page.content.decode()
-    with pytest.raises(Problem, match="Here stands U\\+202E"):
+    with pytest.raises(Problem, match="The character here is U\\+202E"):
         approve(before_the_rule)
 
 
@@ -99,7 +105,7 @@ def test_what_was_signed_before_stays_what_it_is(before_the_rule, signed_in, ada
     answer = client.get(f"/api/v1/tasks/{NAME}/revisions/1")
     assert "flying" in json.dumps(answer.json())
     services.pause(task=revision.task, reason="", actor=ada, clock=clock)
-    with pytest.raises(Problem, match="Here stands U\\+202E"):
+    with pytest.raises(Problem, match="The character here is U\\+202E"):
         services.resume_request(task=revision.task, actor=ada, clock=clock)
 
 

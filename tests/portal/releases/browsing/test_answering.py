@@ -60,7 +60,7 @@ def test_words_that_mean_nothing_are_not_tried_one_by_one(tables, monkeypatch):
 
 def test_where_nothing_is_understood_the_first_view_is_shown(tables):
     found = asked("by=regoin", tables)
-    assert str(found.problem).endswith("The chart shows what it does at first.")
+    assert str(found.problem).endswith("The default chart is shown instead.")
     assert not found.chart.is_empty
 
 

@@ -138,7 +138,7 @@ def test_colours_of_a_map_are_shares_and_changes(client, released):
 def test_a_map_of_changes_says_what_it_lacks(client, released):
     first = words(client.get(f"/releases/{TASK}/{FIRST}/map?colour=change"))
     assert "Nothing of the window before is shown here" in first
-    assert "choose one to colour by it" in words(client.get(f"{AT}/map?colour=share"))
+    assert "choose a value to colour by its share" in words(client.get(f"{AT}/map?colour=share"))
 
 
 def test_places_are_found_whatever_the_accents(client, released):

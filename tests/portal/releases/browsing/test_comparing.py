@@ -81,7 +81,7 @@ def test_where_sums_drown_a_place_is_chosen_that_does_not(client, released, monk
 
     monkeypatch.setattr(views_compare, "best_comparison", drowned)
     said = words(client.get(AT))
-    assert "Over all places together noise drowns the sums, so this is" in said
+    assert "Noise drowns the sums over all places together, so this compares" in said
     assert "which has most to show" in said
     assert "Clearly different" in said
 
@@ -89,7 +89,7 @@ def test_where_sums_drown_a_place_is_chosen_that_does_not(client, released, monk
 def test_a_place_that_is_asked_for_stays(client, released):
     said = words(client.get(f"{AT}&place={MUNICH}"))
     assert "Munich, 2026-11-18 and Munich, 2026-11-17" in said
-    assert "so this is" not in said
+    assert "so this compares" not in said
 
 
 def test_metrics_are_offered_in_plain_words(client, released):

@@ -79,13 +79,13 @@ def test_who_asks_for_everything_gets_it_and_a_way_to_what_is_shown(
 ) -> None:
     page = client.get(f"{AT}/map?metric=num_trips&activity=")
     assert "Here noise drowns every number" in words(page)
-    assert f'<a href="{AT}/map">What is shown</a>' in main(page)
+    assert f'<a href="{AT}/map">The default map</a>' in main(page)
 
 
 def test_a_map_of_nothing_does_not_lead_to_itself(client: Client, quiet: Tables) -> None:
     page = client.get(f"{AT}/map")
     assert "Here noise drowns every number. Those of another window" in words(page)
-    assert "What is shown</a>" not in main(page)
+    assert "The default map</a>" not in main(page)
 
 
 def test_only_countries_that_the_chart_shows_are_links(client: Client, tables: Tables) -> None:

@@ -55,7 +55,8 @@ def test_changes_are_counted_beside_what_noise_alone_would_give() -> None:
     same = spot(number(110, 20), number(100, 20))
     told = told_changes([same] * 1_955 + [spot(number(300, 20), number(100, 20))] * 45)
     assert (
-        "45 grew and 0 shrank by more than the noise (about 100 would without any change)" in told
+        "45 grew and 0 shrank by more than the noise (about 100 would even without any change)"
+        in told
     )
 
 
@@ -189,6 +190,6 @@ def test_a_map_that_is_not_understood_says_so_and_stays_a_map(
 ) -> None:
     page = client.get(f"{AT}/map?{asked}")
     assert "This release has no" in words(page)
-    assert "The map shows what it does at first." in words(page)
+    assert "The default map is shown instead." in words(page)
     assert f'action="{AT}/map"' in main(page)
     assert f"/places/{PARIS}" in main(page)

@@ -264,7 +264,7 @@ def test_where_the_sum_of_all_rows_is_not_shown_shares_are_of_those_that_are(tab
     of_all = chart(query, tables)
     monkeypatch.setattr(charting._Charting, "_whole", None)
     of_shown = chart(query, tables)
-    assert "shares of the rows that are" in of_shown.remark
+    assert "shares of the shown rows only" in of_shown.remark
     assert not of_all.remark
     # All nine are shown, so that both are the same.
     for (one,), (other,) in zip(of_all.lines, of_shown.lines, strict=True):

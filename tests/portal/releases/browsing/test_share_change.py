@@ -34,7 +34,7 @@ def test_a_ranking_of_shares_says_how_the_first_has_changed(tables, earlier, cli
     told = said(CYCLING, tables, earlier)
     # Every sum is twice that of the day before, so that no share has changed.
     assert "that is no clear difference from the day before (" in told
-    assert "percentage points): what there is could be noise alone." in told
+    assert "percentage points): any difference could be noise alone." in told
     assert told.endswith("A share also moves when there is more or less of everything else.")
     assert told in words(client.get(f"{AT}?{CYCLING}"))
 
@@ -61,7 +61,7 @@ def test_a_share_of_what_is_shown_says_so_and_is_not_compared(tables, earlier, m
         told = "Shares of what is shown are not compared with the day before."
         assert found.leading.change == told
         assert found.chart.remark.startswith("The sum over all rows is not shown, so th")
-    assert "so this is a share of the rows that are" in found.chart.remark
+    assert "so this is a share of the shown rows only" in found.chart.remark
 
 
 def test_a_share_that_is_not_known_has_no_remark(tables, monkeypatch):
@@ -108,8 +108,8 @@ def test_where_a_part_of_the_whole_was_not_shown_there_is_no_comparison(
     assert share_in(earlier, "distance_km", HELD, OF, ("cycling", "driving")) is None
     monkeypatch.setattr(share_change, "share_in", lambda *_: None)
     told = said(CYCLING, tables, earlier)
-    assert told.startswith("Of the day before the share for")
-    assert told.endswith("is not known: there is no comparison.")
+    assert told.startswith("The share for")
+    assert told.endswith("is not known for the day before: there is no comparison.")
 
 
 def test_a_clear_change_says_by_how_much():

@@ -21,7 +21,7 @@ from portal.releases.reading import Number
 from portal.releases.templatetags.release_words import changed, interval
 
 THAN = "the week before"
-NOISE = "what there is could be noise alone"
+NOISE = "any difference could be noise alone"
 CLEAR = "the change is larger than the noise"
 
 
@@ -111,7 +111,7 @@ def test_rounding_never_decides_what_is_clear():
         (100, 109, f"9.0 ± 4.5 % more than {THAN} (+9.0 ± 4.2 km); {CLEAR}"),
         (100, 300, f"3.000 ± 0.098 times as much as {THAN} (+200.0 ± 4.2 km); {CLEAR}"),
         (1, 100, f"more than {THAN} (+99.0 ± 4.2 km); {CLEAR}"),
-        (None, 100, "but the week before is not shown for it, so there is no comparison"),
+        (None, 100, "but no number is shown for the week before, so there is no comparison"),
     ],
 )
 def test_a_change_in_words(before, now, said):

@@ -155,7 +155,7 @@ def test_a_token_needs_the_scope(released, collecting):
 def test_a_damaged_file_is_told_of(get, released):
     (folder_of(released[1]) / "cells.parquet").write_bytes(b"!")
     error = get(f"{API}/cells", 409)["error"]
-    assert error["message"].startswith("cells.parquet is not as it was signed for")
+    assert error["message"].startswith("cells.parquet differs from what was signed")
     assert get(f"{API}/files/cells.csv", 409)["error"]["code"] == "conflict"
 
 

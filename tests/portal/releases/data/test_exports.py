@@ -221,7 +221,7 @@ def test_the_dictionary_is_a_page(client, released):
     assert "by-region.geojson" in table
     assert "by-activity.geojson" not in client.get(f"{AT}/table?table=by-activity").content.decode()
     (folder_of(released[1]) / "total.parquet").write_bytes(b"!")
-    assert "is not as it was signed for" in client.get(f"{AT}/dictionary").content.decode()
+    assert "differs from what was signed" in client.get(f"{AT}/dictionary").content.decode()
 
 
 def test_a_release_can_be_cited(get, released):
