@@ -45,7 +45,7 @@ def test_a_release_that_keeps_failing(collecting, monkeypatch):
         pauses_are_over()
     (one,) = of_work.late_releases(seen(collecting))
     assert one.kind == "release-failing"
-    assert "It was tried 3 times." in one.meaning
+    assert "It has been tried 3 times" in one.meaning
     assert FIRST in one.command
 
 

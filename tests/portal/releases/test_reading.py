@@ -180,7 +180,7 @@ def test_an_address_becomes_a_filter_and_the_same_address_again(layout):
 
 def test_what_is_not_known_is_told_with_what_is_near(layout):
     for text, sentence in {
-        "activty=cycling": "nothing called 'activty' to ask for. Did you mean activity?",
+        "activty=cycling": "takes no parameter 'activty'. Did you mean activity?",
         "activity=cyclng": "No row of cells has the activity 'cyclng'. Did you mean cycling?",
         "hour_of_day=30": "No row of cells has the hour_of_day '30'.",
         "sort=-kmm": "cannot be sorted by 'kmm'. Did you mean km?",
@@ -189,7 +189,7 @@ def test_what_is_not_known_is_told_with_what_is_near(layout):
         "page=-1": "page is a whole number",
         "page=²": "page is a whole number",
         "page=99999999999999999": "page is a whole number",
-        "table=cells": "nothing called 'table'",
+        "table=cells": "takes no parameter 'table'",
         "&".join(f"region={n}" for n in range(501)): "501 values of region are too many",
     }.items():
         with pytest.raises(Problem) as problem:

@@ -120,10 +120,10 @@ def test_a_key_that_others_were_made_with_is_replaced_only_where_it_is_lost(
     call_command("make_keys", verbosity=0)
     kept = (keys / name).read_bytes()
     (keys / name).unlink()
-    with pytest.raises(Problem, match=f"has no {name}"):
+    with pytest.raises(Problem, match=f"lacks their {name}"):
         call_command("make_keys", verbosity=0)
     assert not (keys / name).exists()
-    with pytest.raises(Problem, match=f"has no {name}"):
+    with pytest.raises(Problem, match=f"lacks their {name}"):
         call_command("make_keys", lost=[other for other in KEYS if other != name], verbosity=0)
     (keys / name).write_bytes(b"half")
     with pytest.raises(Problem, match=f"{name} is damaged"):

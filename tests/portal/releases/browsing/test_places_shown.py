@@ -69,7 +69,7 @@ def test_without_a_release_there_is_nothing_to_tell(client):
 
 def test_a_file_that_is_not_as_it_was_signed_for_takes_no_page_with_it(released, monkeypatch):
     def refused(*_: object) -> None:
-        raise Problem("cells.parquet is not as it was signed for, so it is not shown.")
+        raise Problem("cells.parquet differs from what was signed, so it is not shown.")
 
     monkeypatch.setattr(Shown, "layout", refused)
     assert newest(AnonymousUser()) is None
@@ -108,7 +108,7 @@ def test_a_damaged_table_takes_neither_the_chart_nor_the_sums_with_it(client, ta
     file = tables.shown.file("cells")
     file.path.write_bytes(b"damaged")
     said = words(client.get(f"{AT}?metric=distance_km&by=activity"))
-    assert "cells.parquet is not as it was signed for" in said
+    assert "cells.parquet differs from what was signed" in said
     assert "Distance by activity" in said
     assert "comes first with" in said
     assert "All together" in said

@@ -100,7 +100,7 @@ def test_wrong_questions_are_answered_in_the_shape_of_errors(get):
         (f"{API}/cells?sort=speed", 400, "The rows of cells cannot be sorted by 'speed'."),
         (f"{API}/cells?page=x", 400, "page is a whole number"),
         (f"{API}/cells?page=99", 404, "The list has no page 99."),
-        (f"{API}/cells?colour=red", 400, "nothing called 'colour'"),
+        (f"{API}/cells?colour=red", 400, "takes no parameter 'colour'"),
         (f"{API}/files/cells.csv?activity=x", 400, "No row of cells has the activity 'x'."),
         (f"{API}/files/cells.xlsx", 404, ""),
         (f"{API}/files/total.geojson", 404, ""),

@@ -157,7 +157,7 @@ def test_wrong_questions_get_a_sentence(client, released):
         "region=1": f"No row of cells has the region '1'. There are {BERLIN}, ",
         "country=XX": "No row of cells has the country 'XX'.",
         "sort=speed": "cannot be sorted by 'speed'",
-        "colour=red": "nothing called 'colour' to ask for",
+        "colour=red": "takes no parameter 'colour'",
         "shown=%00": "shown is 1 or 0",
     }.items():
         answer = client.get(f"{FILES}/cells.csv?{query}")
