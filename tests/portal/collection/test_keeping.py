@@ -116,12 +116,14 @@ def test_what_did_not_arrive_is_given_again(collecting, small, monkeypatch):
     # Not before the collector has had its time to take what is given the second time.
     monkeypatch.setattr(handing_over, "OVERDUE_SECONDS", 2.0)
     monkeypatch.setattr(handing_over, "patience_seconds", lambda: 0.0)
-    push, pushed = live.push_state, []
+    push, pushed, arrivals = live.push_state, [], handing_over.Arrivals()
 
     def lost_once(successor, document):
         pushed.append(successor)
-        if len(pushed) > 1:
-            collector, arrivals = Session.objects.get(pk=successor), handing_over.Arrivals()
+        collector = Session.objects.get(pk=successor)
+        if len(pushed) == 1:
+            assert not arrivals.are_over(outstanding(collector))
+        else:
             eventually(lambda: arrivals.are_over(outstanding(collector)))
             push(successor, document)
 
